@@ -24,7 +24,7 @@ from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
 from widget_catalog.accounts.oauth.store import Grant, add_grant
 from widget_catalog.accounts.oidc.account_linking import Person, connect_identity
 from widget_catalog.accounts.second_factor.managing import add_own_app, offer_app
-from widget_catalog.accounts.second_factor.passkeys import Site
+from widget_catalog.accounts.second_factor.passkeys import PasskeySite
 from widget_catalog.accounts.second_factor.proving import FactorPolicy
 from widget_catalog.accounts.second_factor.store import has_factor
 from widget_catalog.accounts.settings import RequiredOf, parse_clients
@@ -112,7 +112,7 @@ def test_no_identity_is_connected(store: Store, signed_out: Visitor) -> None:
 def test_no_second_factor_is_added(
     store: Store, ann: Account, signed_out: Visitor, tmp_path: Path
 ) -> None:
-    site = Site("Catalog", "catalog.example", "https://catalog.example")
+    site = PasskeySite("Catalog", "catalog.example", "https://catalog.example")
     policy = FactorPolicy(site, SecretBox(tmp_path / "key"), RequiredOf.NOBODY)
     offered = offer_app(signed_out)
     code = pyotp.TOTP(offered.secret).at(store.now_ms() // 1000)

@@ -53,7 +53,7 @@ from widget_catalog.accounts.second_factor.store import (
     use_step,
 )
 from widget_catalog.accounts.settings import parse_clients
-from widget_catalog.accounts.sign_in import Browser, Lifetimes, SignedIn, sign_in
+from widget_catalog.accounts.sign_in import Browser, Lifetimes, SignInResult, sign_in
 from widget_catalog.accounts.store import (
     add_session,
     list_sessions,
@@ -356,7 +356,7 @@ def test_nobody_comes_in_with_a_password_that_is_being_changed(store: Store) -> 
         enter = partial(sign_in, store, "ann", PASSWORD, browser)
         done = outcomes([enter, enter, partial(reset_password, store, "ann", OTHER)])
 
-        assert all(it is None or isinstance(it, SignedIn | NotSignedIn) for it in done), done
+        assert all(it is None or isinstance(it, SignInResult | NotSignedIn) for it in done), done
         with store.reading() as connection:
             assert list_sessions(connection, ann.id, store.now_ms(), 0) == []
 

@@ -1,4 +1,4 @@
-"""A catalog with a dispatcher of webhooks, and a receiver."""
+"""A catalog with a scheduler of webhooks, and a receiver."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -12,9 +12,9 @@ from widget_catalog.core.actors import COMMAND_LINE, Actor
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.keys import SecretBox
-from widget_catalog.webhooks.dispatching import Dispatcher
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
+from widget_catalog.webhooks.scheduling import DeliveryScheduler
 from widget_catalog.webhooks.sending import NameLookups, send_all
 from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import find_webhook
@@ -24,7 +24,7 @@ SETTINGS = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.0/8")
 
 
 class Post:
-    """A catalog with its dispatcher."""
+    """A catalog with its scheduler."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = MovableClock()
@@ -33,11 +33,11 @@ class Post:
         self.settings = SETTINGS
         self.lookups = NameLookups()
         self.tls: ssl.SSLContext = NO_CERTIFICATES
-        self.dispatcher = self.another()
+        self.scheduler = self.another()
 
-    def another(self) -> Dispatcher:
+    def another(self) -> DeliveryScheduler:
         """Like another process."""
-        return Dispatcher(self.store, self.box.open, self.send)
+        return DeliveryScheduler(self.store, self.box.open, self.send)
 
     def send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
@@ -70,9 +70,9 @@ class Post:
     def work(self) -> None:
         """Run rounds until there is nothing to do at this time."""
         for _ in range(50):
-            is_busy = self.dispatcher.run_round()
-            self.dispatcher.wait(60)
-            if not self.dispatcher.run_round() and not is_busy:
+            is_busy = self.scheduler.run_round()
+            self.scheduler.wait(60)
+            if not self.scheduler.run_round() and not is_busy:
                 return
         raise AssertionError("It does not come to an end.")
 

@@ -12,8 +12,8 @@ from webhooks.certificates import Authority
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
 from widget_catalog.webhooks import sending
-from widget_catalog.webhooks.dispatching import new_delivery
 from widget_catalog.webhooks.model import Outcome
+from widget_catalog.webhooks.scheduling import new_delivery
 from widget_catalog.webhooks.sending import NameLookups, create_tls_context
 from widget_catalog.webhooks.settings import WebhookSettings
 
@@ -170,7 +170,7 @@ def test_a_dead_name_server_holds_up_no_other_scope(
     post.hook(f"http://hooks.example:{receiver.port}/", "other")
     post.publish("acme/clock", "other/clock")
 
-    post.dispatcher.run_round()
+    post.scheduler.run_round()
     wait_for(lambda: receiver.received)  # While the lookups of acme hang.
     assert [it.json()["data"]["id"] for it in receiver.received] == ["other/clock"]
 

@@ -19,7 +19,6 @@ from widget_catalog.core.db.postgresql import postgresql_engine
 from widget_catalog.core.errors import Conflict, DatabaseDown, NotAllowed
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.organize import end_membership
-from widget_catalog.webhooks.dispatching import Dispatcher, new_delivery
 from widget_catalog.webhooks.managing import (
     MAX_WEBHOOKS,
     IssuedWebhook,
@@ -28,6 +27,7 @@ from widget_catalog.webhooks.managing import (
     show_webhook,
 )
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
+from widget_catalog.webhooks.scheduling import DeliveryScheduler, new_delivery
 from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import (
     add_deliveries,
@@ -150,7 +150,7 @@ def test_of_two_secrets_made_at_once_both_are_good(store: Store, tmp_path: Path)
         assert {it.secret for it in done if isinstance(it, IssuedWebhook)} == kept, done
 
 
-def test_a_dispatcher_queues_sends_and_prunes(store: Store, tmp_path: Path) -> None:
+def test_a_scheduler_queues_sends_and_prunes(store: Store, tmp_path: Path) -> None:
     webhook = a_webhook(store, tmp_path)
     sent: list[str] = []
 
@@ -164,14 +164,14 @@ def test_a_dispatcher_queues_sends_and_prunes(store: Store, tmp_path: Path) -> N
                 scope="acme", name=name, version="1.0.0", sha256_hash="ab" * 32, bundle_size=3
             )
             add_widget(tx, a_widget(f"acme/{name}", a_version("1.0.0")), COMMAND_LINE, event)
-    dispatcher = Dispatcher(store, SecretBox(tmp_path / "key").open, send)
-    dispatcher.run_round()
-    dispatcher.wait(60)
-    assert dispatcher.run_round()
-    assert not dispatcher.run_round()
+    scheduler = DeliveryScheduler(store, SecretBox(tmp_path / "key").open, send)
+    scheduler.run_round()
+    scheduler.wait(60)
+    assert scheduler.run_round()
+    assert not scheduler.run_round()
 
     assert sent == [f"msg_{webhook.id}_{seq}" for seq in (1, 2, 3)]
-    assert dispatcher.counts["delivered"] == 3
+    assert scheduler.counts["delivered"] == 3
     _, found, total = show_webhook(store, COMMAND_LINE, webhook.id, 1, 2)
     assert ([it.seq for it in found], total) == ([3, 2], 3)
     with store.reading() as connection:

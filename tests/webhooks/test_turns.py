@@ -9,9 +9,9 @@ from accounts.stored_accounts import an_account, an_organization
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
 from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
-from widget_catalog.webhooks.dispatching import Turns
 from widget_catalog.webhooks.managing import send_ping
 from widget_catalog.webhooks.model import Webhook
+from widget_catalog.webhooks.scheduling import Turns
 
 pytestmark = pytest.mark.slow
 
@@ -44,18 +44,18 @@ def test_slow_receivers_of_one_owner_do_not_delay_the_ping_of_another(post: Post
                 post.hook(f"{slow.url}?{number}", slug, by=by)
         post.publish(*(f"{slug}/w{number}" for slug in slugs for number in range(100)))
         for _ in range(10):
-            post.dispatcher.run_round()
+            post.scheduler.run_round()
         ann = Actor(via=Via.SESSION, account=an_account(post.store, "ann"))
         hook = post.hook(quick.url, "ann", by=ann).webhook
         send_ping(post.store, ann, hook.id)
 
         until = time.monotonic() + 2 * _SLOW_S
         while not quick.received and time.monotonic() < until:
-            post.dispatcher.run_round()
+            post.scheduler.run_round()
             time.sleep(0.05)
 
         assert quick.types == ["ping"]
-        post.dispatcher.wait(60)
+        post.scheduler.wait(60)
 
 
 def test_an_owner_has_at_most_four_of_the_slots() -> None:

@@ -17,7 +17,7 @@ from . import store as accounts
 from .attempts import count_attempt, remember_network
 from .events import AccountCreated, InvitedToCatalog
 from .permissions import require_operator_now
-from .sign_in import Browser, SignedIn, open_session
+from .sign_in import Browser, SignInResult, open_session
 from .store import CatalogInvitation
 
 OPERATOR, AUTHOR = "operator", "author"
@@ -72,7 +72,7 @@ def check_may_register(store: Store, secret: str, *, is_open: bool) -> CatalogIn
 
 def register(
     store: Store, given: Registration, browser: Browser, *, is_open: bool, reserved: Set[str]
-) -> SignedIn:
+) -> SignInResult:
     """By the person, if registration is open or they have an invitation; signs them in, replacing
     the browser's session.
 

@@ -29,7 +29,7 @@ from .oauth.store import list_grants
 from .permissions import read_own
 from .second_factor.managing import list_factors, needs_factor
 from .services import AccountServices, browser_of
-from .sign_in import SignedIn, is_fresh
+from .sign_in import SignInResult, is_fresh
 from .sign_in_endpoints import given_in, next_of, reply_signed_in, welcome
 from .tokens.issue_token import revoke_token
 from .tokens.store import list_tokens
@@ -50,7 +50,7 @@ class CloseBody(msgspec.Struct):
     password: str = ""
 
 
-def _register(services: Services, call: Call, given: Registration) -> SignedIn:
+def _register(services: Services, call: Call, given: Registration) -> SignInResult:
     ours, browser = services.of(AccountServices), browser_of(services, call)
     return register(services.store, given, browser, is_open=ours.is_open, reserved=ours.reserved)
 

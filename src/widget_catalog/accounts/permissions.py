@@ -47,9 +47,7 @@ def require_operator(actor: Actor) -> None:
 
 
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
-    """Raises NotAllowed unless the actor was an operator, and its account still is; the command line
-    always is one.
-    """
+    """Raises NotAllowed unless the account is an operator's now; the command line always is one."""
     require_operator(actor)
     require_operator(as_now(connection, actor))
 

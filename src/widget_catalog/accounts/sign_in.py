@@ -59,7 +59,7 @@ class Browser(NamedTuple):
     """The secret of its current session."""
 
 
-class SignedIn(NamedTuple):
+class SignInResult(NamedTuple):
     """A new session, and its secret, which is stored only as a hash."""
 
     secret: str
@@ -105,7 +105,7 @@ def changing_own(store: Store, visitor: Visitor) -> Iterator[tuple[Transaction, 
 
 def sign_in(
     store: Store, username: str, password: str, browser: Browser
-) -> SignedIn | FactorNeeded:
+) -> SignInResult | FactorNeeded:
     """A new session, or FactorNeeded. A wrong name and a wrong password look the same."""
     address = browser.address
     with store.reading() as connection:
@@ -150,7 +150,7 @@ def hold_credentials(tx: Transaction, found: Credentials) -> None:
 
 def open_session(
     tx: Transaction, account: Account, browser: Browser, *, way: str, is_two_factor: bool = False
-) -> SignedIn:
+) -> SignInResult:
     """A new session for an authenticated person; it replaces the browser's old one."""
     replaced = None
     if browser.former is not None:
@@ -170,7 +170,7 @@ def open_session(
     actor = Actor(via=Via.SESSION, account=account, address=browser.address)
     name = account.username
     append(tx, actor, events.SignedIn(scope=name, way=way, session=session.id, replaces=replaced))
-    return SignedIn(secret, session, account)
+    return SignInResult(secret, session, account)
 
 
 def sign_out(store: Store, visitor: Visitor) -> None:

@@ -30,7 +30,7 @@ from .second_factor.pages import credential_in
 from .second_factor.passkeys import new_challenge, request_options
 from .second_factor.signing_in import Given, HalfSignedIn, PasskeyAsked, Ways
 from .services import AccountServices, browser_of
-from .sign_in import FactorNeeded, SignedIn, sign_in, sign_out
+from .sign_in import FactorNeeded, SignInResult, sign_in, sign_out
 
 _HOME = "/account"
 _HALF_COOKIE = "half-signed-in"
@@ -73,7 +73,7 @@ def _session_cookie(services: Services, secret: str) -> Header:
 
 
 def reply_signed_in(
-    services: Services, signed_in: SignedIn, *headers: Header, status: int = 200
+    services: Services, signed_in: SignInResult, *headers: Header, status: int = 200
 ) -> Response:
     """The response to a successful sign-in: the session and its cookie."""
     account = signed_in.account
@@ -88,7 +88,7 @@ def reply_signed_in(
     return reply(shown, _session_cookie(services, signed_in.secret), *headers, status=status)
 
 
-def welcome(services: Services, signed_in: SignedIn, next_: str, *headers: Header) -> Response:
+def welcome(services: Services, signed_in: SignInResult, next_: str, *headers: Header) -> Response:
     """After signing in: redirect to the original target."""
     cookie = _session_cookie(services, signed_in.secret)
     return services.renderer.redirect(next_ or _HOME, cookie, *headers)
@@ -96,7 +96,7 @@ def welcome(services: Services, signed_in: SignedIn, next_: str, *headers: Heade
 
 def _sign_in_by_password(
     services: Services, call: Call, given: SignInBody
-) -> SignedIn | FactorNeeded:
+) -> SignInResult | FactorNeeded:
     """With the password alone, or at once with a code."""
     who, code = (given.username, given.password), given.code.strip()
     browser = browser_of(services, call)
@@ -192,7 +192,7 @@ def _get_half(services: Services, call: Call) -> HalfSignedIn:
     return half
 
 
-def _finish(services: Services, call: Call, given: Given) -> SignedIn:
+def _finish(services: Services, call: Call, given: Given) -> SignInResult:
     half = _get_half(services, call)
     if not given.code and given.passkey is None:
         raise InvalidRequest("Give a code or a passkey.")
@@ -253,7 +253,7 @@ def post_passkey_options(services: Services, _call: Call) -> Response:
     return reply({"passkeyOptions": json.loads(options)}, cookie)
 
 
-def _sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any]) -> SignedIn:
+def _sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any]) -> SignInResult:
     asked = find_signed(services, call, _PASSKEY_COOKIE, PasskeyAsked)
     if asked is None:
         raise NotSignedIn("This has taken too long, or cookies are not kept. Try again.")

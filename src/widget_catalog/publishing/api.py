@@ -30,7 +30,7 @@ from .change_widget import (
 )
 from .publish_version import publish_version
 from .quotas import Quotas
-from .request_version import Wanted, check_version, request_version
+from .request_version import WantedVersion, check_version, request_version
 from .store import PublishRequest
 from .uploads import UPLOADS, sign_upload
 from .view_own import view_managed_widget
@@ -56,7 +56,7 @@ class PublishersBody(msgspec.Struct):
     publishers: list[str]
 
 
-class Change(NamedTuple):
+class AuthorChange(NamedTuple):
     """A change to a widget or a version that a route and a form make alike. The body has further
     arguments of the action.
     """
@@ -73,14 +73,14 @@ class Change(NamedTuple):
 
 
 WIDGET_CHANGES = (
-    Change("list", Right.LIST, list_widget, OptionalReasonBody),
-    Change("unlist", Right.LIST, unlist_widget, OptionalReasonBody),
+    AuthorChange("list", Right.LIST, list_widget, OptionalReasonBody),
+    AuthorChange("unlist", Right.LIST, unlist_widget, OptionalReasonBody),
 )
 VERSION_CHANGES = (
-    Change("yank", Right.YANK, yank_version, ReasonBody),
-    Change("unyank", Right.YANK, unyank_version),
-    Change("deprecate", Right.DEPRECATE, deprecate_version, MessageBody),
-    Change("undeprecate", Right.DEPRECATE, undeprecate_version),
+    AuthorChange("yank", Right.YANK, yank_version, ReasonBody),
+    AuthorChange("unyank", Right.YANK, unyank_version),
+    AuthorChange("deprecate", Right.DEPRECATE, deprecate_version, MessageBody),
+    AuthorChange("undeprecate", Right.DEPRECATE, undeprecate_version),
 )
 
 
@@ -178,7 +178,7 @@ def _upload_url(services: Services, request: PublishRequest, path: str) -> str:
     return f"{services.settings.public_url}{signed}"
 
 
-def _cdn_urls(services: Services, version: PublishRequest | Wanted) -> dict[str, str]:
+def _cdn_urls(services: Services, version: PublishRequest | WantedVersion) -> dict[str, str]:
     """Where its files are published."""
     base, place = services.settings.cdn_url, (version.scope, version.name, version.version)
     return {path: base + file_path(*place, path) for path in version.files}

@@ -30,9 +30,9 @@ def _public_settings(_settings: "Settings") -> Mapping[str, Any]:
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":
-    from .uploads import PREFIX, Uploads
+    from .uploads import PREFIX, UploadHandler
 
-    return {PREFIX: Uploads(services, receiver).handle}
+    return {PREFIX: UploadHandler(services, receiver).handle}
 
 
 def _jobs(services: "Services") -> Sequence[Job]:

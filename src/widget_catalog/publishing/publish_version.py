@@ -38,7 +38,7 @@ from ..core.files.contract import Bundles, Uploads
 from ..core.jobs.parallel import map_parallel
 from .picture_checks import NO_PICTURES, Checked, SentPicture
 from .quotas import NO_QUOTAS, Quotas, count_publication
-from .request_version import Wanted, check_limits, plan_version
+from .request_version import WantedVersion, check_limits, plan_version
 from .store import (
     FileSpec,
     PublishRequest,
@@ -183,10 +183,10 @@ def _published(request: PublishRequest) -> Published:
     )
 
 
-def _wanted_of(request: PublishRequest) -> Wanted:
+def _wanted_of(request: PublishRequest) -> WantedVersion:
     """The content of the request, parsed again; it was validated when it was created."""
     manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
-    return Wanted(Scope(request.scope), manifest, request.files)
+    return WantedVersion(Scope(request.scope), manifest, request.files)
 
 
 class PendingVersion(NamedTuple):

@@ -39,7 +39,7 @@ from .store import LIFETIME_MS, FileSpec, PublishRequest, add_request, find_requ
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
-class Wanted(NamedTuple):
+class WantedVersion(NamedTuple):
     """A valid request. Its own fields take precedence over those of the manifest."""
 
     scope: Scope
@@ -147,7 +147,7 @@ def check_version(
     body: Mapping[str, object],
     max_bundle_bytes: int,
     quotas: Quotas = NO_QUOTAS,
-) -> Wanted:
+) -> WantedVersion:
     """A dry run: the same checks, and nothing is stored."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.reading() as connection:
@@ -168,12 +168,14 @@ def announced_size(store: Store, request_id: str, path: str) -> int:
     return found.files[path].size_bytes
 
 
-def _check(connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int) -> None:
+def _check(
+    connection: Snapshot, actor: Actor, wanted: WantedVersion, quotas: Quotas, now_ms: int
+) -> None:
     planned = plan_version(connection, actor, wanted, now_ms)
     check_limits(connection, actor, planned, measure_detail(planned.widget), quotas, now_ms)
 
 
-def plan_version(connection: Snapshot, actor: Actor, wanted: Wanted, now_ms: int) -> Planned:
+def plan_version(connection: Snapshot, actor: Actor, wanted: WantedVersion, now_ms: int) -> Planned:
     """Whether this version may be added, and the result. Repeated when it is confirmed."""
     require_no_mirror(connection)
     require(connection, actor, Right.PUBLISH, wanted.scope, wanted.name)
@@ -209,7 +211,7 @@ def check_limits(
     check_may_publish(connection, actor, quotas, planned.load, now_ms)
 
 
-def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
+def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> WantedVersion:
     """The content of the request, or InvalidManifest with all errors."""
     errors: list[str] = []
     files = {BUNDLE: _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, errors)}
@@ -229,7 +231,7 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
         errors += error.errors
     if errors or manifest is None or manifest.scope is None:
         raise InvalidManifest(errors)
-    return Wanted(manifest.scope, manifest, files)
+    return WantedVersion(manifest.scope, manifest, files)
 
 
 def fields_of(body: Mapping[str, object]) -> dict[str, object]:

@@ -26,7 +26,7 @@ PREFIX = "/uploads/"
 UPLOADS = "uploads"
 
 
-class Uploads:
+class UploadHandler:
     def __init__(self, services: Services, receiver: Receiver) -> None:
         self._services = services
         self._receiver = receiver

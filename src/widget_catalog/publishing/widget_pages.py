@@ -14,14 +14,14 @@ from ..core.http.routing import Handler
 from ..core.http.sent_form import (
     CORRECTABLE,
     NOT_SENT,
+    FormChange,
     SentForm,
     forms_of,
     own_form_page,
     own_page,
 )
-from ..core.http.sent_form import Change as FormChange
 from ..core.http.services import Services
-from .api import Change
+from .api import AuthorChange
 from .change_widget import name_publishers, set_official
 from .quotas import Quotas
 from .view_own import (
@@ -108,15 +108,15 @@ _widget_form = forms_of(_widget_page, _place, (*CORRECTABLE, TooOften))
 version_form = forms_of(_version_page, _version_place, (*CORRECTABLE, TooOften))
 
 
-def widget_handler_of(change: Change) -> Handler:
+def widget_handler_of(change: AuthorChange) -> Handler:
     return _widget_form(change.name)(_by_form(change))
 
 
-def version_handler_of(change: Change) -> Handler:
+def version_handler_of(change: AuthorChange) -> Handler:
     return version_form(change.name)(_by_form(change))
 
 
-def _by_form(change: Change) -> FormChange:
+def _by_form(change: AuthorChange) -> FormChange:
     """The change with the fields of a form; optional ones may be empty."""
     taken = () if change.body is None else msgspec.structs.fields(change.body)
 

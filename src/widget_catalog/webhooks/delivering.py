@@ -11,8 +11,8 @@ import structlog
 
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
-from .dispatching import Dispatcher
 from .model import Delivery, Outcome, Webhook
+from .scheduling import DeliveryScheduler
 from .sending import NameLookups
 from .settings import WebhookSettings
 
@@ -48,8 +48,8 @@ class Deliverer:
         self._notifications = notifications
         self._seen: int | None = None
         self._logged_at = self._pruned_at = self._looked_at = float("-inf")
-        self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
-        self.counts = self._dispatcher.counts
+        self._scheduler = DeliveryScheduler(store, open_secret, self._send, self._woken.set)
+        self.counts = self._scheduler.counts
         self.waiting = 0
         """Deliveries that are not over; 0 in all processes but the one that sends them."""
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
@@ -67,8 +67,8 @@ class Deliverer:
                 self._woken.wait(_LOOK_EVERY_S)
                 self._woken.clear()
                 self._guarded(partial(self._look, leadership))
-            self._dispatcher.wait(_CLOSE_S / 2)
-            self._guarded(self._dispatcher.record)
+            self._scheduler.wait(_CLOSE_S / 2)
+            self._guarded(self._scheduler.record)
         finally:
             leadership.close()
 
@@ -79,14 +79,14 @@ class Deliverer:
             return
         seen = None if self._notifications is None else self._notifications()
         is_late = time.monotonic() - self._looked_at >= _LOOK_UNNOTIFIED_S
-        if seen is None or seen != self._seen or is_late or self._dispatcher.has_work:
-            while not self._is_ended and self._dispatcher.run_round():
+        if seen is None or seen != self._seen or is_late or self._scheduler.has_work:
+            while not self._is_ended and self._scheduler.run_round():
                 pass
             self._seen, self._looked_at = seen, time.monotonic()
-            self.waiting = self._dispatcher.waiting
+            self.waiting = self._scheduler.waiting
         if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
             self._pruned_at = time.monotonic()
-            self._dispatcher.prune()
+            self._scheduler.prune()
 
     def _guarded(self, job: Callable[[], object]) -> None:
         """Failures are retried the next time, and logged now and then."""

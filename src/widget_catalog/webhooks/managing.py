@@ -23,7 +23,6 @@ from ..core.keys import SecretBox
 from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_changes
-from .dispatching import new_delivery
 from .model import (
     MAY_MANAGE,
     PING,
@@ -42,6 +41,7 @@ from .model import (
     parse_url,
     shown_webhook,
 )
+from .scheduling import new_delivery
 from .settings import WebhookSettings
 from .store import (
     WAITING,

@@ -3,7 +3,7 @@
 import pytest
 
 from widget_catalog.accounts.second_factor.managing import passkey_name_error
-from widget_catalog.accounts.second_factor.passkeys import Site, site_at
+from widget_catalog.accounts.second_factor.passkeys import PasskeySite, site_at
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from widget_catalog.accounts.second_factor.passkeys import Site, site_at
 )
 def test_passkeys_are_made_for_a_host_name(url: str, host: str, origin: str) -> None:
     site = site_at(url, "Widgets")
-    assert site == Site("Widgets", host, origin)
+    assert site == PasskeySite("Widgets", host, origin)
     assert site.passkey_error is None
 
 

@@ -281,7 +281,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
         oauth_store.add_device(tx, waiting)
 
 
-class Revocation(RevocationEndpoint):
+class TokenRevocation(RevocationEndpoint):
     """Either token ends the whole sign-in. Another client's token is ignored."""
 
     CLIENT_AUTH_METHODS = _NO_SECRET

@@ -29,7 +29,7 @@ from ..events import AccessEnded, AccessGranted
 from ..settings import GRANTS, SCOPES, OAuthClient
 from ..sign_in import hold_session, program_of
 from ..store import find_account_by_id
-from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
+from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, TokenRevocation
 from .store import Grant, TokenPair, add_grant, add_pair, find_grant, remove_device, remove_grant
 
 Pairs = Sequence[tuple[str, str]]
@@ -291,7 +291,7 @@ def exchange(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> O
 
 
 def revoke(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> OAuthResponse:
-    return _respond(store, config, pairs, address, Revocation.ENDPOINT_NAME)
+    return _respond(store, config, pairs, address, TokenRevocation.ENDPOINT_NAME)
 
 
 def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) -> OAuthResponse:
@@ -326,7 +326,7 @@ def _server(config: OAuthConfig, tx: Transaction | None = None, address: str = "
     server.register_grant(RefreshGrant)
     server.register_grant(DeviceGrant)
     server.register_endpoint(DeviceEndpoint)
-    server.register_endpoint(Revocation)
+    server.register_endpoint(TokenRevocation)
     return server
 
 

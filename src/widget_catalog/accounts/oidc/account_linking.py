@@ -17,7 +17,7 @@ from ...core.errors import Conflict, InvalidAccount, NotAllowed
 from .. import store as accounts
 from ..create_account import check_account, create_without_password
 from ..events import IdentityConnected
-from ..sign_in import Browser, SignedIn, changing_own, open_session
+from ..sign_in import Browser, SignInResult, changing_own, open_session
 from ..store import add_identity, find_account_by_identity
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -53,7 +53,7 @@ def sign_in_identity(
     may_create: bool,
     reserved: Set[str],
     next_: str = "",
-) -> SignedIn | Person:
+) -> SignInResult | Person:
     """Sign in a known person, replacing the browser's session; create an account for an unknown
     one, or ask for its name.
 
@@ -80,7 +80,7 @@ def sign_in_identity(
 
 def sign_in_newcomer(
     store: Store, newcomer: Person, browser: Browser, reserved: Set[str]
-) -> SignedIn:
+) -> SignInResult:
     """Create the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
     issuer, subject, email = newcomer.issuer, newcomer.subject, newcomer.email
     name = check_account(newcomer.username, email, None, reserved)
@@ -104,7 +104,7 @@ def connect_identity(store: Store, visitor: Visitor, person: Person) -> None:
             append(tx, visitor.actor, event)
 
 
-def _open(tx: Transaction, account: Account, browser: Browser) -> SignedIn:
+def _open(tx: Transaction, account: Account, browser: Browser) -> SignInResult:
     if account.is_disabled:
         raise NotAllowed("Your account is disabled. Ask the operator.")
     return open_session(tx, account, browser, way="provider")

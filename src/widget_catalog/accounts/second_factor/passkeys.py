@@ -33,7 +33,7 @@ _MAX_TRANSPORTS = 10
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another way to sign in."
 
 
-class Site(NamedTuple):
+class PasskeySite(NamedTuple):
     """What passkeys are bound to: a host name (WebAuthn's relying party id) and an origin."""
 
     name: str
@@ -57,9 +57,9 @@ class Site(NamedTuple):
         return None
 
 
-def site_at(public_url: str, name: str) -> Site:
+def site_at(public_url: str, name: str) -> PasskeySite:
     parts = urlsplit(public_url)
-    return Site(name, parts.hostname or "", f"{parts.scheme}://{parts.netloc.lower()}")
+    return PasskeySite(name, parts.hostname or "", f"{parts.scheme}://{parts.netloc.lower()}")
 
 
 def _is_address(host: str) -> bool:
@@ -96,7 +96,9 @@ def user_handle(account: Account) -> bytes:
     return f"account {account.id}".encode()
 
 
-def creation_options(site: Site, account: Account, challenge: str, known: Sequence[Passkey]) -> str:
+def creation_options(
+    site: PasskeySite, account: Account, challenge: str, known: Sequence[Passkey]
+) -> str:
     """The argument of `navigator.credentials.create`, as JSON."""
     import webauthn
     from webauthn.helpers import structs
@@ -121,7 +123,7 @@ def creation_options(site: Site, account: Account, challenge: str, known: Sequen
 
 
 def request_options(
-    site: Site, challenge: str, known: Sequence[Passkey] = (), *, verifies_user: bool
+    site: PasskeySite, challenge: str, known: Sequence[Passkey] = (), *, verifies_user: bool
 ) -> str:
     """The argument of `navigator.credentials.get`, as JSON; without `known`, for any passkey."""
     import webauthn
@@ -137,7 +139,7 @@ def request_options(
     return webauthn.options_to_json(options)
 
 
-def check_new(site: Site, challenge: str, credential: Mapping[str, Any]) -> NewPasskey:
+def check_new(site: PasskeySite, challenge: str, credential: Mapping[str, Any]) -> NewPasskey:
     """The new passkey, or InvalidRequest."""
     import webauthn
     from webauthn.helpers import bytes_to_base64url
@@ -161,7 +163,7 @@ def check_new(site: Site, challenge: str, credential: Mapping[str, Any]) -> NewP
 
 
 def check_use(
-    site: Site,
+    site: PasskeySite,
     challenge: str,
     credential: Mapping[str, Any],
     passkey: Passkey,
@@ -221,7 +223,9 @@ def _transports(credential: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in said if isinstance(name, str) and name in known))
 
 
-def _descriptors(site: Site, known: Sequence[Passkey]) -> "list[PublicKeyCredentialDescriptor]":
+def _descriptors(
+    site: PasskeySite, known: Sequence[Passkey]
+) -> "list[PublicKeyCredentialDescriptor]":
     from webauthn.helpers import structs
 
     return [

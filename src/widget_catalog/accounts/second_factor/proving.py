@@ -32,7 +32,7 @@ from ..settings import RequiredOf
 from ..sign_in import is_fresh
 from ..store import find_account_by_id
 from . import store as factors
-from .passkeys import NOT_ACCEPTED, Site, check_use, credential_id_of, names_user
+from .passkeys import NOT_ACCEPTED, PasskeySite, check_use, credential_id_of, names_user
 from .store import has_factor
 
 _WHO = {
@@ -43,7 +43,7 @@ _WHO = {
 
 
 class FactorPolicy(NamedTuple):
-    site: Site
+    site: PasskeySite
     box: SecretBox
     required_of: RequiredOf
 

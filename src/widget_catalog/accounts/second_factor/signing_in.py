@@ -16,7 +16,7 @@ from ..attempts import count_attempt, forgive_attempts, record_failed_sign_in, r
 from ..events import RecoveryCodeUsed
 from ..manage_account import check_password
 from ..permissions import require_person
-from ..sign_in import Browser, FactorNeeded, SignedIn
+from ..sign_in import Browser, FactorNeeded, SignInResult
 from ..store import confirm_session, find_account_by_id, find_credentials, lock_account
 from .passkeys import new_challenge, request_options
 from .proving import Factor, FactorPolicy, Proof, prove_by_code, prove_by_passkey
@@ -92,7 +92,7 @@ def ways_with(
 
 def finish_sign_in(
     store: Store, policy: FactorPolicy, half: HalfSignedIn, given: Given, browser: Browser
-) -> SignedIn:
+) -> SignInResult:
     """The session, replacing the browser's old one, once the second factor is verified."""
     with store.reading() as connection:
         account = _get_half(connection, half)
@@ -110,7 +110,7 @@ def finish_sign_in(
 
 def sign_in_at_once(
     store: Store, policy: FactorPolicy, username: str, password: str, code: str, browser: Browser
-) -> SignedIn:
+) -> SignInResult:
     """With the password and a code together, also while the account is locked: nobody learns which
     of the two was wrong, so this does not help to guess either.
 
@@ -144,7 +144,7 @@ def sign_in_with_passkey(
     asked: PasskeyAsked,
     credential: Mapping[str, Any],
     browser: Browser,
-) -> SignedIn:
+) -> SignInResult:
     """Without a password: a passkey with user verification is two factors in one."""
     proof = prove_by_passkey(store, policy, credential, asked.challenge, browser.address)
     with store.writing() as tx:
@@ -188,7 +188,7 @@ def confirm(
         confirm_session(tx, session.id, is_two_factor=is_two_factor)
 
 
-def _open(tx: Transaction, proof: Proof, browser: Browser, *, way: str) -> SignedIn:
+def _open(tx: Transaction, proof: Proof, browser: Browser, *, way: str) -> SignInResult:
     _take(tx, Actor(via=Via.SESSION, account=proof.account, address=browser.address), proof)
     return signing_in.open_session(tx, proof.account, browser, way=way, is_two_factor=True)
 

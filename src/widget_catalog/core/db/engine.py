@@ -47,7 +47,7 @@ _EXECUTION = 4
 _READER_CACHE_KB = 2_048
 
 
-class Listener(WriteListener, Protocol):
+class StoreListener(WriteListener, Protocol):
     """Observes every write to a store. The read model implements it."""
 
     def published(self, store: "Store", prepared: PreparedRecords) -> None:
@@ -64,7 +64,7 @@ class Store:
         self,
         engine: Engine,
         lock_file: Path | None = None,
-        listener: Listener | None = None,
+        listener: StoreListener | None = None,
         now: Clock = clock.now,
         *,
         on_damage: Callable[[DataDamaged], object] | None = None,

@@ -250,7 +250,7 @@ def _errors_with_path(path: Path) -> Iterator[None]:
 _CHUNK_BYTES = 1 << 20
 
 
-class Upload:
+class LocalUpload:
     """A file that is being received. Its methods may be called from any thread.
 
     It is locked for the lifetime of this object or its process: the next receiver, and the
@@ -323,7 +323,7 @@ class LocalUploads:
         finally:
             upload.give_up()
 
-    def receive(self, request_id: str, path: str, size_bytes: int) -> Upload:
+    def receive(self, request_id: str, path: str, size_bytes: int) -> LocalUpload:
         target = self._path_of(request_id, path)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _errors_named():
@@ -337,7 +337,7 @@ class LocalUploads:
             except BaseException:
                 os.close(descriptor)
                 raise
-        return Upload(incoming, target, size_bytes, descriptor)
+        return LocalUpload(incoming, target, size_bytes, descriptor)
 
     def remove(self, request_id: str) -> None:
         for path in self._folder.glob(f"{request_id}.*"):

@@ -192,7 +192,7 @@ def failure_page(
     back: str = "",
     language: Language = ENGLISH,
 ) -> Response:
-    """The page that says so; or a redirect, if something else must be done first, and then `back`."""
+    """An error as a page; or a redirect, if something else must be done first, and then `back`."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
     if isinstance(error, NotSignedIn):

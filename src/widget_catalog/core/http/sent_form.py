@@ -85,10 +85,10 @@ class SentForm(NamedTuple):
 
 NOT_SENT = SentForm()
 Page = Callable[[Services, Call, SentForm], Response]
-Change = Callable[[Services, Call, Mapping[str, Any]], object]
+FormChange = Callable[[Services, Call, Mapping[str, Any]], object]
 
 
-Form = Callable[[Change], Handler]
+Form = Callable[[FormChange], Handler]
 
 
 def forms_of(
@@ -102,7 +102,7 @@ def forms_of(
     """
 
     def named(name: str, at: Mapping[str, str] = _NOTHING) -> Form:
-        def handler_of(change: Change) -> Handler:
+        def handler_of(change: FormChange) -> Handler:
             def handle(services: Services, call: Call) -> Response:
                 fields = call.form()
                 try:
@@ -121,7 +121,7 @@ def forms_of(
     return named
 
 
-def by_api(change: Change, body: type[msgspec.Struct] | None = None) -> Handler:
+def by_api(change: FormChange, body: type[msgspec.Struct] | None = None) -> Handler:
     """Makes the change of a form with the fields of a JSON body."""
 
     def handle(services: Services, call: Call) -> Response:

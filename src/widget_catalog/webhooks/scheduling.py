@@ -1,4 +1,4 @@
-"""Dispatcher: decides what is sent to webhooks, in rounds.
+"""DeliveryScheduler: decides what is sent to webhooks, in rounds.
 
 A round records results, queues new changes of the feed, and claims due deliveries. It reads first,
 and writes only if necessary. Threads do the sending, never inside a transaction. Deliveries
@@ -109,7 +109,7 @@ class Turns:
         return chosen
 
 
-class Dispatcher:
+class DeliveryScheduler:
     def __init__(
         self,
         store: Store,

@@ -9,7 +9,7 @@ from webhooks.sending_catalog import Post
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import Conflict
-from widget_catalog.webhooks import dispatching
+from widget_catalog.webhooks import scheduling
 from widget_catalog.webhooks.managing import replay_delivery, rotate_secret, send_ping, set_enabled
 
 
@@ -178,9 +178,9 @@ def test_two_processes_at_once_send_everything_once(post: Post, receiver: Receiv
     other = post.another()
     post.publish(*(f"acme/w{number}" for number in range(30)))
     for _ in range(20):
-        for dispatcher in (post.dispatcher, other):
-            dispatcher.run_round()
-            dispatcher.wait(60)
+        for scheduler in (post.scheduler, other):
+            scheduler.run_round()
+            scheduler.wait(60)
     ids = [it.json()["data"]["id"] for it in receiver.received]
     assert sorted(ids) == sorted(set(ids))
     assert len(ids) == 30
@@ -236,7 +236,7 @@ def test_a_webhook_that_lags_leaves_the_rest_in_the_feed(
     post: Post, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("_MAX_WAITING", 5), ("_CHANGES_AT_ONCE", 10), ("_KEPT_EACH", 7)):
-        monkeypatch.setattr(dispatching, name, value)
+        monkeypatch.setattr(scheduling, name, value)
     hook = post.hook(receiver.url).webhook
     receiver.respond = lambda _: 503
     post.publish(*(f"acme/w{number}" for number in range(35)))
@@ -250,8 +250,8 @@ def test_a_webhook_that_lags_leaves_the_rest_in_the_feed(
     post.work()
     ids = [it.json()["data"]["id"] for it in receiver.received[received:]]
     assert len(ids) == len(set(ids)) == 35
-    post.dispatcher.prune()
+    post.scheduler.prune()
     assert len(post.deliveries(hook.id)) == 7
     post.clock.forward(days=8)
-    post.dispatcher.prune()
+    post.scheduler.prune()
     assert post.deliveries(hook.id) == []
