@@ -165,7 +165,9 @@ def test_cors_is_on_the_open_routes_alone(shop: InProcessSite) -> None:
             response = shop.get(path, **headers)
 
             found = {
-                key: it for key, it in response.headers.items() if key.startswith("access-control")
+                key: value
+                for key, value in response.headers.items()
+                if key.startswith("access-control")
             }
             assert found == ({"access-control-allow-origin": "*"} if path.startswith(OPEN) else {})
             assert response.headers["x-content-type-options"] == "nosniff"
