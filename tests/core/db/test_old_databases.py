@@ -67,6 +67,28 @@ def _check(folder: Path) -> Node:
     return node
 
 
+@pytest.mark.parametrize("old_folder", ["0001"], indirect=True)
+def test_a_folder_of_the_first_release_is_upgraded_and_what_is_dropped_is_reported(
+    old_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = _check(old_folder)
+    with node.store.reading() as connection:
+        kinds = connection.execute(sa.text("SELECT DISTINCT kind FROM changes")).scalars().all()
+        tables = sa.inspect(connection).get_table_names()
+    node.store.close()
+
+    assert kinds == ["imported"]
+    assert not {"listings", "documents", "read_model"}.intersection(tables)
+    said = [it for it in caplog.messages if "0.1.0" in it]
+    assert ["the search index are dropped" in it for it in said] == [True]
+    with InProcessSite(old_folder) as site:
+        detail = site.get("/api/v1/widgets/old/clock").json()
+        assert (detail["widget"]["downloadCount"], len(detail["versions"])) == (41, 3)
+        assert site.get("/cdn/@old/clock/1.0.0/index.js").status == 200
+        assert site.get("/api/v1/widgets/old/hidden").status == 404
+
+
+@pytest.mark.parametrize("old_folder", [it for it in OLD_FOLDERS if it != "0001"], indirect=True)
 def test_an_old_folder_is_upgraded_and_exports_what_its_release_did(old_folder: Path) -> None:
     node = _check(old_folder)
     with node.store.reading() as connection:
@@ -82,7 +104,7 @@ def test_an_old_folder_is_upgraded_and_exports_what_its_release_did(old_folder: 
     assert found == OF_ROOMS | (OF_MIRRORS if is_mirror else {key: [] for key in OF_MIRRORS})
 
 
-@pytest.mark.parametrize("old_folder", ["0022"], indirect=True)
+@pytest.mark.parametrize("old_folder", ["0001", "0022"], indirect=True)
 @pytest.mark.parametrize(
     ("share", "when"),
     [(0.25, "statement"), (0.75, "statement"), (0.0, "commit"), (1.0, "commit")],

@@ -25,8 +25,9 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration, and the schema version of this release.
 SCHEMA = "0028"
-# The oldest schema that can be upgraded.
-BASELINE = "0022"
+# That of release 0.1.0, and the oldest since: between them are development versions only, which
+# cannot be upgraded.
+FIRST_RELEASE, BASELINE = "0001", "0022"
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,12 @@ def _require_usable(schema: str, oldest_writer: str) -> None:
             f"This database was made by a newer release of Widget Catalog (its schema is "
             f"{schema!r}). Start that release, or restore a backup made with this one."
         )
-    if schema < BASELINE:
+    if FIRST_RELEASE < schema < BASELINE:
         raise OlderDatabase(
-            f"This database was made by release 0.1.0 of Widget Catalog, or by a development "
-            f"version after it (its schema is {schema!r}, and the oldest that is upgraded is "
-            f"{BASELINE!r}). Run the command export of the release that made it, and import the "
-            "file into a new data folder."
+            f"This database was made by a development version of Widget Catalog after release "
+            f"0.1.0 (its schema is {schema!r}, and after {FIRST_RELEASE!r} the oldest that is "
+            f"upgraded is {BASELINE!r}). Run the command export of the version that made it, and "
+            "import the file into a new data folder."
         )
 
 
