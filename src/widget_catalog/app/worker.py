@@ -148,7 +148,7 @@ class WorkerBuilder:
         """What responds to all requests; and that within the middleware that is enabled."""
         settings, limits, folder = self._settings, self._limits, node.folder
         alarm = DamageAlarm(folder.damage)
-        catalog = self._open_catalog(node, alarm)
+        catalog = self._close_later(self._open_catalog(node, alarm))
         counter = self._close_later(DownloadCounter(node.store))
         store_watch = None
         if settings.backends.bundles is not None:
