@@ -42,9 +42,10 @@ install_features()
 store_reads.WAIT_S = 10.0
 
 _TESTS = Path(__file__).parent
-# Tests in these folders, and those with these fixtures, start processes: they are slow. Others
-# that are have the mark themselves.
+# Tests in these folders, in files with these names, and those with these fixtures start processes:
+# they are slow. Others that are have the mark themselves.
 _SLOW_FOLDERS = {"browser", "crash", "dev", "nodes", "wire"}
+_SLOW_NAMES = ("_commands", "_in_browser", "_kill")
 _SLOW_FIXTURES = {"browser", "postgresql_url", "provider", "service", "tool"}
 
 # npm, TypeScript and Playwright are large: compiling them takes a quarter of their CPU time.
@@ -95,7 +96,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         names = item.fixturenames if isinstance(item, pytest.Function) else ()
-        if _SLOW_FIXTURES & {*names} or item.path.relative_to(_TESTS).parts[0] in _SLOW_FOLDERS:
+        is_slow = item.path.stem.endswith(_SLOW_NAMES)
+        is_slow |= item.path.relative_to(_TESTS).parts[0] in _SLOW_FOLDERS
+        if is_slow or _SLOW_FIXTURES & {*names}:
             item.add_marker("slow")
     slow_files = {it.path for it in items if it.get_closest_marker("slow")}
     items.sort(key=lambda it: (it.path not in slow_files, crc32(it.path.name.encode()), it.path))

@@ -18,8 +18,6 @@ from widget_catalog.accounts.store import add_session, find_session
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 
-pytestmark = pytest.mark.slow
-
 PASSWORD = "correct horse battery"
 TWO = [version_line("1.0.0"), version_line("1.1.0", publishedAt="2026-02-01T00:00:00.000Z")]
 

@@ -109,7 +109,7 @@ def test_what_only_reads_the_database_loads_the_database_alone(data: Path) -> No
 
 @pytest.mark.parametrize(
     "command",
-    [["audit"], ["account", "list"], ["widget", "list", "acme/w1"], ["export", "-"]],
+    [["account", "list"], ["export", "-"]],
     ids=" ".join,
 )
 def test_commands_load_nothing_that_only_a_worker_needs(data: Path, command: list[str]) -> None:
@@ -165,8 +165,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(data: Path, command: list[str])
         assert process.wait(60) == 1
 
 
-@pytest.mark.parametrize("is_buffered", [True, False])
-@pytest.mark.parametrize("command", [["export", "-"], ["stats"]])
+@pytest.mark.parametrize(("command", "is_buffered"), [(["export", "-"], True), (["stats"], False)])
 def test_a_full_disk_behind_standard_output_is_reported(
     data: Path, command: list[str], is_buffered: bool
 ) -> None:

@@ -29,8 +29,6 @@ from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.keys import SecretBox
 
-pytestmark = pytest.mark.slow
-
 _HELD = r"4 widgets, 4 versions, 1 account and 4 bundles \(\d+\.\d kB\)"
 
 

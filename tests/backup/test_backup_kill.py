@@ -14,8 +14,6 @@ from support.widgets import import_widgets, widget_line
 from widget_catalog.backup.reader import check_backup
 from widget_catalog.catalog.node.node import prepare_node
 
-pytestmark = pytest.mark.slow
-
 _ATTEMPTS = 20
 
 

@@ -124,7 +124,7 @@ LOAD_SCRIPT = """(url) => new Promise((done) => {
 def test_pages_run_our_own_scripts_and_no_bundle_of_the_catalog(
     browser: Browser, tmp_path: Path, root: str
 ) -> None:
-    """Also behind a proxy that removes the path of `base_url`."""
+    """Behind a proxy, too, that removes the path of `base_url`."""
     port = free_port()
     address = f"http://127.0.0.1:{port}{root}"
     flags = ("--base-url", address, "--set", "shares_origin=true") if root else ()

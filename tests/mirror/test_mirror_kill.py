@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mirror.mirrors import assert_bundles_are_whole, exported
 from support.children import children_of, kill
 from support.folders import empty_folder
@@ -22,8 +20,6 @@ from widget_catalog.publishing.change_widget import (
     unlist_widget,
     yank_version,
 )
-
-pytestmark = pytest.mark.slow
 
 _KILLS = int(os.environ.get("KILLS", "4"))
 # The number of kills of the upstream, which takes long to start.

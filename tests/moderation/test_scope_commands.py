@@ -9,8 +9,6 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.widgets import widget_line
 
-pytestmark = pytest.mark.slow
-
 PASSWORD = "correct horse battery"
 
 

@@ -344,41 +344,25 @@ def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(
 
 
 def test_commands_find_the_bundles_there(
-    nodes: list[RunningNode],
-    ann: Traveller,
-    database: str,
-    server: ObjectStoreServer,
-    tmp_path: Path,
+    nodes: list[RunningNode], database: str, server: ObjectStoreServer, tmp_path: Path
 ) -> None:
-    assert ann.publish("ann/board", "1.0.0", JS, nodes[0]).status_code == 200
     environment = environment_of(database, **settings_of(server.port))
-
-    said = widget_catalog(
-        *("export", tmp_path / "out" / "all.ndjson", "--data", tmp_path / "data"),
-        environment=environment,
-        before=(tmp_path / "out").mkdir,
-    )
-
+    data = ("--data", tmp_path / "data")
+    (tmp_path / "out").mkdir()
+    said = widget_catalog("export", tmp_path / "out" / "all", *data, environment=environment)
     assert said.code == 0, said
     digest = hashlib.sha256(JS).hexdigest()
     copies = list((tmp_path / "out" / "bundles").rglob("*.js"))
     assert digest in {hashlib.sha256(it.read_bytes()).hexdigest() for it in copies}
 
-
-def test_commands_copy_the_catalog_of_nodes_elsewhere(
-    nodes: list[RunningNode], database: str, server: ObjectStoreServer, tmp_path: Path
-) -> None:
-    environment = environment_of(database, **settings_of(server.port))
-    data = ("--data", tmp_path / "data")
     site = tmp_path / "site"
     base_url = ("--base-url", "https://static.example")
     written = widget_catalog("site", site, *base_url, *data, environment=environment)
     assert written.code == 0, written
     detail = json.loads((site / "api/v1/widgets/ann/clock.json").read_bytes())
     shown = nodes[0].client.get("/api/v1/widgets/ann/clock").json()
-    assert [it["version"] for it in detail["versions"]] == [
-        it["version"] for it in shown["versions"]
-    ]
+    numbers, expected = ([it["version"] for it in of["versions"]] for of in (detail, shown))
+    assert numbers == expected
     assert (site / "cdn/@ann/clock/1.0.0/index.js").read_bytes() == JS
 
 

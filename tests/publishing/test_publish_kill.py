@@ -31,8 +31,6 @@ from widget_catalog.publishing.publish_version import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 from widget_contract.version_files import kind_of
 
-pytestmark = pytest.mark.slow
-
 _TRIES = int(os.environ.get("KILLS", "24"))
 _PICTURE_TRIES = _TRIES // 2
 _SERVICE_TRIES = 4

@@ -55,22 +55,24 @@ class Browsing:
         return self.post(action, {**self.hidden_fields(action), **fields})
 
     def submit_files(self, action: str, files: Files, **fields: str) -> Reply:
-        """The same with files; a browser sends an empty one for a field without a file."""
+        """Submit a form with files; a browser sends an empty one for a field without a file."""
         body, kind = multipart({**self.hidden_fields(action), **fields}, files)
         return self._request("POST", action, body, content_type=kind)
 
     def hidden_fields(self, action: str) -> dict[str, str]:
         (start,) = {
-            i
-            for i, it in enumerate(self.page.elements)
-            if it.tag == "form" and it.attributes["action"] == action and self._is_first(i, action)
+            number
+            for number, element in enumerate(self.page.elements)
+            if element.tag == "form"
+            and element.attributes["action"] == action
+            and self._is_first(number, action)
         }
         fields: dict[str, str] = {}
-        for it in self.page.elements[start + 1 :]:
-            if it.tag == "form":
+        for element in self.page.elements[start + 1 :]:
+            if element.tag == "form":
                 break
-            if it.attributes.get("type") == "hidden":
-                fields[it.attributes["name"] or ""] = it.attributes["value"] or ""
+            if element.attributes.get("type") == "hidden":
+                fields[element.attributes["name"] or ""] = element.attributes["value"] or ""
         return fields
 
     def sign_in(self, username: str, password: str = PASSWORD) -> Self:
@@ -129,8 +131,10 @@ def multipart(fields: dict[str, str], files: Files) -> tuple[bytes, str]:
         for file_name, content in chosen:
             parts.append((f'name="{name}"; filename="{file_name}"{kind}', content))
     lines = [
-        f"--{boundary}\r\nContent-Disposition: form-data; {about}\r\n\r\n".encode() + it + b"\r\n"
-        for about, it in parts
+        f"--{boundary}\r\nContent-Disposition: form-data; {about}\r\n\r\n".encode()
+        + value
+        + b"\r\n"
+        for about, value in parts
     ]
     return b"".join([*lines, f"--{boundary}--\r\n".encode()]), _FILES.format(boundary)
 

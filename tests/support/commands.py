@@ -37,7 +37,7 @@ def loaded_by(module: str, *arguments: str) -> set[str]:
 
 
 def modules_loaded_by(module: str, *arguments: str) -> set[str]:
-    """The same by full names."""
+    """The full names of the modules that are loaded after one of our commands."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", module, *arguments],
         capture_output=True,

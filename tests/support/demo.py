@@ -35,7 +35,7 @@ def demo_folder(data: Path) -> Path:
 
 
 def examples_folder(data: Path) -> Path:
-    """The same as made by `serve --demo`."""
+    """A new data folder with the examples of `serve --demo`."""
     copy_folder(made_once("examples", partial(_fill, _add_examples)), data)
     return data
 

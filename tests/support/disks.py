@@ -171,7 +171,7 @@ def possible_disks() -> list[DiskKind]:
 
 
 def possible_full_disks() -> list[DiskKind]:
-    """The same for disks that are full before the service starts."""
+    """The kinds of disks that are full before the service starts."""
     return [refusing_disk, full_disk] if may_mount() else [refusing_disk]
 
 

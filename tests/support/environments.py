@@ -15,8 +15,8 @@ _BUNDLED = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/pytho
 def environment_with_pip(folder: Path) -> Path:
     """Its Python, which has pip, and nothing else."""
     venv.create(folder)
-    for it in _unpacked_pip().iterdir():
-        (site_of(folder) / it.name).symlink_to(it)
+    for part in _unpacked_pip().iterdir():
+        (site_of(folder) / part.name).symlink_to(part)
     return folder / "bin" / "python"
 
 

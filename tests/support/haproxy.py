@@ -47,8 +47,8 @@ def configuration(ports: Sequence[int], port: int, *, retries: bool = True) -> s
         """One line per port, like the first of the lines."""
         name, options = deployed["name"], deployed["options"]
         lines = [
-            f"    server {name}{it} 127.0.0.1:{it}{options.replace('node1', f'node{it}')}\n"
-            for it in ports
+            f"    server {name}{one} 127.0.0.1:{one}{options.replace('node1', f'node{one}')}\n"
+            for one in ports
         ]
         return "".join(lines)
 

@@ -48,9 +48,9 @@ class Html(HTMLParser):
         """The elements of this kind with these attributes; `class_` stands for class."""
         wanted = {key.rstrip("_"): value for key, value in attributes.items()}
         return [
-            it
-            for it in self.elements
-            if it.tag == tag and wanted.items() <= {**it.attributes}.items()
+            element
+            for element in self.elements
+            if element.tag == tag and wanted.items() <= {**element.attributes}.items()
         ]
 
     def one(self, tag: str, **attributes: str) -> Element:

@@ -87,8 +87,8 @@ def two_nodes(
     assert done.returncode == 0, done.stderr
     with contextlib.ExitStack() as stack:
         both = [
-            a_node(folder / str(it), database, metrics_port=str(it), max_lag_s="1", **settings)
-            for it in metrics_ports
+            a_node(folder / str(port), database, metrics_port=str(port), max_lag_s="1", **settings)
+            for port in metrics_ports
         ]
         yield [stack.enter_context(it) for it in both]
 

@@ -111,7 +111,7 @@ def confirm_all(site: InProcessSite) -> None:
 
 
 def with_token(person: Person, **limits: Any) -> Person:
-    """The same account, with an access token."""
+    """This person's account, with an access token."""
     confirm_all(person.site)
     body = {"name": "a token", "actions": ["publish"], **limits}
     response = person.post("/api/tokens", body)
@@ -121,7 +121,7 @@ def with_token(person: Person, **limits: Any) -> Person:
 
 
 def with_oauth(person: Person, lifetime_s: int = 3600) -> Person:
-    """The same account, with an OAuth access token of a client."""
+    """This person's account, with an OAuth access token of a client."""
     access, store = new_secret(OAUTH_PREFIX), person.site.node.store
     with store.writing() as tx:
         account = get_account(tx.connection, person.username)
@@ -150,8 +150,8 @@ def manifest(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
 def announce(files: Mapping[str, bytes]) -> list[dict[str, object]]:
     """The value `files` of a request."""
     return [
-        {"path": path, "size": len(it), "sha256Hash": hashlib.sha256(it).hexdigest()}
-        for path, it in files.items()
+        {"path": path, "size": len(content), "sha256Hash": hashlib.sha256(content).hexdigest()}
+        for path, content in files.items()
     ]
 
 

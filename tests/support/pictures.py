@@ -38,6 +38,6 @@ def a_huge_png(
     header = struct.pack(">IIBBBBB", side, side, depth, color, 0, 0, interlaced)
     chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(it)) + kind + it + struct.pack(">I", zlib.crc32(kind + it))
-        for kind, it in chunks
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
     )

@@ -224,8 +224,8 @@ def _serve(listening: socket.socket) -> None:
         if os.fork() == 0:
             os.close(signal.set_wakeup_fd(-1))
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for it in (listening, ended):
-                it.close()
+            listening.close()
+            ended.close()
             _attend(connection)
         connection.close()
 

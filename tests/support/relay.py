@@ -40,9 +40,9 @@ class Relay:
                 self._listening.shutdown(socket.SHUT_RDWR)
             self._listening.close()
             self._listening = None
-        for it in list(self._open):
+        for connection in list(self._open):
             with contextlib.suppress(OSError):
-                it.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def silence(self) -> None:
         self._speaks.clear()
@@ -85,6 +85,6 @@ class Relay:
                 self._speaks.wait()
                 time.sleep(self.delay_s if is_response else 0)
                 target.sendall(chunk)
-        for it in (source, target):
+        for connection in (source, target):
             with contextlib.suppress(OSError):
-                it.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)

@@ -44,11 +44,11 @@ ALL = list_routes()
 API = Routes([it for it in ALL.all if it.auth not in _PAGES])
 """The internal API."""
 ACCOUNT_PAGES = tuple(
-    it
-    for it in ALL.all
-    if it.auth in _PAGES
-    and (it in ACCOUNT_ROUTES or it.path == "/invitation")
-    and it.needs is not Who.OPERATOR
+    route
+    for route in ALL.all
+    if route.auth in _PAGES
+    and (route in ACCOUNT_ROUTES or route.path == "/invitation")
+    and route.needs is not Who.OPERATOR
 )
 """The pages of a person's own account, and of signing in."""
 WORK_PAGES = tuple(it for it in ALL.all if it.auth is AuthMode.PAGE and it not in ACCOUNT_PAGES)

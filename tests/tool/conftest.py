@@ -38,7 +38,7 @@ def tool(tmp_path: Path, server: ScriptedServer) -> Tool:
 
 @pytest.fixture
 def signed_in(tool: Tool, server: ScriptedServer) -> Tool:
-    """The same machine, signed in as ann for an hour."""
+    """A machine of an author, signed in as ann for an hour."""
     sign_in = SignIn(
         username="ann",
         client_id="widget-cli",

@@ -37,14 +37,12 @@ def test_help_names_every_command_and_every_exit_code(tool: Tool) -> None:
         assert f"{code.value} {code.meaning}" in said.out
 
 
-@pytest.mark.parametrize("command", _COMMANDS)
-def test_every_command_has_help_that_fits_80_columns_and_speaks_json(
-    tool: Tool, command: str
-) -> None:
-    said = tool.run(command, "-h", environment={"COLUMNS": "80"})
-    assert (said.code, said.err) == (0, "")
-    assert all(len(line) <= 80 for line in said.out.splitlines())
-    assert "--json" in said.out or command in ("account", "tokens", "org")
+def test_every_command_has_help_that_fits_80_columns_and_speaks_json() -> None:
+    for command in _COMMANDS:
+        shown = CliRunner().invoke(app, [command, "-h"], env={"COLUMNS": "80"})
+        assert (shown.exit_code, shown.stderr) == (0, "")
+        assert all(len(line) <= 80 for line in shown.output.splitlines())
+        assert "--json" in shown.output or command in ("account", "tokens", "org")
 
 
 def test_the_release_is_printed(tool: Tool) -> None:
@@ -86,11 +84,9 @@ def test_without_a_catalog_the_way_to_one_is_reported(tool: Tool) -> None:
     assert "Sign in with: widget login URL" in said.err
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://x", "https://", "https://a b", "https://u:p@x", "https://x?y", "http://x:99999"]
-)
-def test_an_address_that_is_none_is_reported(tool: Tool, url: str) -> None:
-    said = tool.run("search", "--catalog", url)
+def test_an_address_that_is_none_is_reported(tool: Tool) -> None:
+    """`test_addresses.py` has every kind."""
+    said = tool.run("search", "--catalog", "ftp://x")
     assert said.code == 2
     assert "is not a valid catalog URL" in said.err
 
@@ -113,9 +109,9 @@ def test_a_pipe_that_ends_early_is_no_stack_trace(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["validate clock", "validate clock --json", "validate none --json", "--help"]
+    ("arguments", "unbuffered"),
+    [("validate clock", "1"), ("validate none --json", ""), ("--help", "")],
 )
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_behind_standard_output_is_a_sentence(
     tool: Tool, arguments: str, unbuffered: str
 ) -> None:

@@ -7,8 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from support.children import children_of, kill
 from support.folders import filled_folder
 from support.service import Service, run_command, running_service
@@ -18,8 +16,6 @@ from widget_catalog.catalog.reading.accepted_import import finish_import
 from widget_catalog.catalog.store.staging import find_import
 from widget_catalog.core.db.engine import Store
 from widget_catalog.transfer.import_catalog import import_catalog
-
-pytestmark = pytest.mark.slow
 
 _KILLS_BY_TIME = int(os.environ.get("KILLS", "8"))
 _KILLS_BY_LINE = 2

@@ -5,14 +5,10 @@ import sqlite3
 import threading
 from pathlib import Path
 
-import pytest
-
 from support.author import Author, add_account, token_of
 from support.service import run_command, running_service, wait_for
 from webhooks.receiver import Received, Receiver
 from widget_catalog.catalog.node.node import prepare_node
-
-pytestmark = pytest.mark.slow
 
 SETTINGS = {
     "WIDGET_CATALOG_WEBHOOK_HTTP": "true",

@@ -33,7 +33,7 @@ WIDGETS = [
 def shop(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[InProcessSite]:
-    """The same widgets, added to the index in both ways."""
+    """These widgets, added to the index in both ways."""
     site = InProcessSite(tmp_path_factory.mktemp("shop") / "data")
     if request.param == "there at the start":
         site.add_old(*WIDGETS)

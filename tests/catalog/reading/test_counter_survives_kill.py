@@ -15,8 +15,6 @@ from support.service import Service, is_running, run_command, running_service, w
 from support.widgets import widget_line
 from support.wire import connections_to_every_worker
 
-pytestmark = pytest.mark.slow
-
 _ROUNDS = 3
 _KEYS = ["acme/clock", "acme/bell", "other/lamp"]
 

@@ -27,8 +27,6 @@ from support.wire import connections_to_every_worker
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.data_folder import DataFolder
 
-pytestmark = pytest.mark.slow
-
 _KILLS = int(os.environ.get("KILLS", "3"))
 _CLOCK = "/api/v1/widgets/ann/clock"
 # An author may publish as often as there are kills.

@@ -191,3 +191,8 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
         assert count_widgets(connection) == 0
         assert list_changes(connection, after=0) == []
         assert get_counts(connection, [1]) == {}
+
+
+def test_what_the_public_sees_is_not_changed_by_anyone_who_only_writes(store: Store) -> None:
+    with pytest.raises(ValueError, match=r"Store\.publishing"), store.writing() as tx:
+        add_widgets(tx, [(a_widget("acme/first"), 0)])

@@ -21,10 +21,9 @@ from widget_catalog.core.files.contract import (
     Bundles,
     Encoding,
     Kind,
-    Uploads,
 )
-from widget_catalog.core.files.local import LocalBundles, LocalUploads
-from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.files.s3 import S3Bundles
 from widget_catalog.core.files.s3_client import Bucket
 from widget_catalog.core.files.verified_bundles import is_intact, read_verified
 
@@ -176,31 +175,6 @@ def test_compressed_forms_go_with_their_file(bundles: Bundles, tmp_path: Path) -
     assert keys(bundles) == []
 
 
-PATHS = ("index.js", "index.css", "README.md", "screenshots/a.png", "screenshots/b.png")
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_uploads_are_kept_by_path_and_removed_with_their_request(
-    request: pytest.FixtureRequest, tmp_path: Path, place: str
-) -> None:
-    uploads: Uploads = LocalUploads(tmp_path)
-    if place != "local":
-        port = request.getfixturevalue(f"{place}_port")
-        uploads = S3Uploads(Bucket(object_store(port, prefix=f"test{next(_numbers)}")))
-    for one in ("one", "one1"):
-        for path in PATHS:
-            uploads.put(io.BytesIO(f"{one} {path}".encode()), one, path)
-
-    assert uploads.list_requests() == {"one", "one1"}
-    uploads.remove("one")
-    assert uploads.list_requests() == {"one1"}
-    for path in PATHS:
-        with pytest.raises(BundleNotFound):
-            uploads.open("one", path, 100)
-        with uploads.open("one1", path, 100) as stream:
-            assert stream.read() == f"one1 {path}".encode()
-
-
 def test_a_stream_is_put_from_its_beginning(bundles: Bundles) -> None:
     source = io.BytesIO(CONTENT)
     source.read()
@@ -263,16 +237,6 @@ def test_only_bytes_with_the_hash_are_read_and_no_more_than_announced(bundles: B
     damage(bundles, CONTENT[::-1])
     with pytest.raises(BundleNotFound):
         read_verified(bundles, HASH, "js", len(CONTENT))
-
-
-@pytest.mark.slow
-def test_of_an_upload_no_more_is_read_than_asked_for(rclone_port: int) -> None:
-    """The holder of an upload URL may have sent more than announced, if the store allows it."""
-    uploads = S3Uploads(Bucket(object_store(rclone_port, prefix=f"test{next(_numbers)}")))
-    uploads.put(io.BytesIO(CONTENT), "one", "index.js")
-
-    with uploads.open("one", "index.js", 11) as stream:
-        assert stream.read() == CONTENT[:11]
 
 
 @pytest.mark.parametrize(
