@@ -16,7 +16,7 @@ from support.service import Service
 from support.wire import WireConnection, WireResponse, request, take_response
 from wire.hostile_requests import Hostile, HostileRequests
 
-_REQUESTS = int(os.environ.get("REQUESTS", "15000"))
+_REQUESTS = int(os.environ.get("REQUESTS", "6000"))
 _BROKEN_OFF = _REQUESTS // 15
 _CONNECTIONS = 6
 _BATCH = 50
