@@ -101,6 +101,9 @@ class AsyncCatalog:
     async def settings(self) -> Settings:
         return await self._call(self._calls.settings())
 
+    async def count_install(self, widget_id: str) -> None:
+        await self._run(fetched(self._calls.count_install(widget_id), retries=0))
+
     async def download_bundle(self, file: VersionEntry | PublishedFile, to: BinaryIO) -> None:
         await self._run(downloaded(file, to, self._retries))
 

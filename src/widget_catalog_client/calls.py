@@ -11,7 +11,7 @@ from widget_contract.errors import CatalogError
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.version_files import SEARCH, WIDGETS, detail_path
-from widget_contract.wire import Error, Registry, SearchResults, Settings, WidgetDetail
+from widget_contract.wire import Counted, Error, Registry, SearchResults, Settings, WidgetDetail
 from widget_contract.wire_running import (
     Changes,
     InstalledWidget,
@@ -155,6 +155,10 @@ class Calls:
         headers = _headers() | {"content-type": "application/json"}
         request = Request("POST", f"{self.url}{WIDGETS}resolve", headers, body)
         return Call(request, _reader(Resolved))
+
+    def count_install(self, widget_id: str) -> Call[Counted]:
+        path = detail_path(*_parts(widget_id))
+        return Call(Request("POST", f"{self.url}{path}", _headers()), _reader(Counted))
 
     def events(self, since: int) -> Request:
         """The changes after this one as server-sent events, uncompressed."""

@@ -108,6 +108,11 @@ class Catalog:
         """The public settings of the catalog."""
         return self._call(self._calls.settings())
 
+    def count_install(self, widget_id: str) -> None:
+        """Count an install of a widget, `scope/name`. It is not retried, so that nothing is counted
+        twice."""
+        self._run(fetched(self._calls.count_install(widget_id), retries=0))
+
     def download_bundle(self, file: VersionEntry | PublishedFile, to: BinaryIO) -> None:
         """Write a bundle or style sheet to a seekable file, and verify its size and SHA-256. If
         this raises, the file is empty."""

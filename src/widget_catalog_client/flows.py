@@ -158,8 +158,8 @@ class VerifiedFile:
 
 
 def fetched(call: Call[T], retries: int) -> Flow[T]:
-    """The response to a call, with retries if the catalog asks for it or does not respond: all
-    calls of this client are read-only."""
+    """The response to a call, with retries if the catalog asks for it or does not respond.
+    Counting is not repeated, because a count without a response may have been counted."""
     for attempt in range(retries + 1):
         try:
             response: Response = yield Fetch(call.request)

@@ -28,6 +28,7 @@ from widget_catalog_client import (
     Catalog,
     CatalogUnavailable,
     Change,
+    ConfigVersionChange,
     InstalledWidget,
     InvalidRequest,
     NotFound,
@@ -102,12 +103,23 @@ def test_what_is_read_is_what_the_catalog_sends(
 
 
 def test_resolve_says_what_to_do(ask: Ask) -> None:
-    wanted = [InstalledWidget("catalog/clock", "1.0.0"), "acme/nothing"]
+    wanted = [InstalledWidget("catalog/clock", "1.1.0"), "acme/nothing"]
     resolved = ask("resolve", "1.2.0", wanted, min_age_days=0)
-    assert [(it.id, it.status) for it in resolved.results] == [
-        ("catalog/clock", "update"),
-        ("acme/nothing", "unknown"),
+    assert [(it.id, it.status, it.config_version_change) for it in resolved.results] == [
+        ("catalog/clock", "update", ConfigVersionChange(1, 2)),
+        ("acme/nothing", "unknown", None),
     ]
+
+
+def test_an_install_is_counted_once(ask: Ask) -> None:
+    def count() -> int:
+        return int(ask("detail", "home/notes").widget.download_count)
+
+    before = count()
+    ask("count_install", "@home/notes")
+    assert count() == before + 1
+    with pytest.raises(NotFound):
+        ask("count_install", "home/nothing")
 
 
 def test_every_error_of_a_request_is_reported(ask: Ask) -> None:
