@@ -93,13 +93,23 @@ def find_requested(
     known: of an unlisted widget, only the names are."""
     if not may_be_narrowed(entry.permissions):
         return requested(entry.permissions, None)
+    manifest = find_manifest(session, key, entry)
+    return None if manifest is None else requested(entry.permissions, msgspec.json.encode(manifest))
+
+
+def find_manifest(
+    session: Session, key: WidgetKey, entry: VersionEntry
+) -> dict[str, object] | None:
+    """The manifest of a published version, empty if it was imported without one. None if it is not
+    known, because the widget is unlisted."""
     try:
         found = session.ask_openly(f"{detail_path(key.scope, key.name)}/{path_part(entry.version)}")
     except ToolError as error:
         if error.exit_code != ExitCode.NOT_FOUND:
             raise
         return None
-    return requested(entry.permissions, msgspec.json.encode(found.get("manifest")))
+    manifest = found.get("manifest")
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def require_scopes(session: Session, wanted: list[str]) -> None:

@@ -22,12 +22,20 @@ from widget_contract.version_files import style_address
 from widget_contract.wire import PublishScope, Size
 
 from .addresses import WidgetKey
-from .catalog import find_detail, find_requested, find_style, get_account, list_scopes
+from .catalog import (
+    find_detail,
+    find_manifest,
+    find_requested,
+    find_style,
+    get_account,
+    list_scopes,
+)
 from .console import plain, say, sized, warn
 from .errors import ExitCode, ToolError, not_allowed, wrong_usage
 from .release_notes import ReleaseNotes
 from .responses import UNKNOWN_SIZE, TokenLimits, VersionEntry
 from .session import Session
+from .settings_changes import schema_of, settings_changes
 from .widget_folder import MANIFEST, LocalWidget
 
 # Release notes always differ; the others are shown separately.
@@ -135,6 +143,8 @@ class Plan(msgspec.Struct, frozen=True):
     last_requested: tuple[Permission, ...] = ()
     """The permissions of the last version, with its capabilities in full."""
     last_with_notes: VersionEntry | None = None
+    settings_changes: tuple[str, ...] = ()
+    """Why saved settings may no longer fit, if `configVersion` is that of the last version."""
     notes: ReleaseNotes | None = None
 
     @property
@@ -338,8 +348,20 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
         return Plan(session.url, key, local, last, existing, None, warnings)
     last_style = find_style(session, last) if existing is None else None
     before = find_requested(session, key, last) or requested(last.permissions, None)
+    changed = _settings_changes(session, key, local, last) if existing is None else ()
     noted = detail.newest_with_notes
-    return Plan(session.url, key, local, last, existing, last_style, warnings, before, noted)
+    compared = (last_style, warnings, before, noted, changed)
+    return Plan(session.url, key, local, last, existing, *compared)
+
+
+def _settings_changes(
+    session: Session, key: WidgetKey, local: LocalWidget, last: VersionEntry
+) -> tuple[str, ...]:
+    new = schema_of(msgspec.json.decode(local.manifest.text))
+    if not new or local.manifest.config_version != last.config_version:
+        return ()
+    old = schema_of(find_manifest(session, key, last) or {})
+    return tuple(settings_changes(old, new)) if old else ()
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

@@ -11,7 +11,7 @@ from tool.tool import Tool
 
 def typed(tool: Tool, *arguments: str, lines: list[str], then: str | None = None) -> Said:
     """A command at a terminal, where a person types these lines, each after its question; `then`
-    is the response to the question with y or n.
+    has a letter for each question with y or n.
     """
     controller, terminal = pty.openpty()
     attributes = termios.tcgetattr(terminal)
@@ -32,10 +32,11 @@ def typed(tool: Tool, *arguments: str, lines: list[str], then: str | None = None
             shown += os.read(controller, 4096)
         shown += b"\n"
         os.write(controller, f"{line}\n".encode())
-    if then is not None:
+    for answer in then or "":
         while not shown.rstrip(b" ").endswith(b"[y/N]"):
             shown += os.read(controller, 4096)
-        os.write(controller, f"{then}\n".encode())
+        shown += b"\n"
+        os.write(controller, f"{answer}\n".encode())
     out, _ = started.communicate(timeout=60)
     while piece := read_terminal(controller):
         shown += piece

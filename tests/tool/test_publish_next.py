@@ -9,6 +9,7 @@ import pytest
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
 from tool.publishing import DETAIL, OWN_DETAIL, PUBLISH, edit, published
+from tool.terminal import typed
 from tool.tool import Tool
 
 
@@ -235,3 +236,67 @@ def test_a_lower_number_than_the_last_is_pointed_out(
     said = signed_in.run("publish", widget, "--yes")
     assert said.code == 0
     assert "Note: 0.1.0 is lower than 2.0.0, but will be the latest version." in said.err
+
+
+SCHEMA = {
+    "required": ["hour"],
+    "properties": {
+        "hour": {"type": "integer", "title": "Hour", "maximum": 12},
+        "face": {"enum": ["round", "square"]},
+        "zone": {"type": "string"},
+    },
+}
+
+
+def settings(catalog: ScriptedServer, widget: Path, version: int | None, schema: object) -> None:
+    """0.1.0 is published with SCHEMA and settings of version 1; 0.2.0 has these."""
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, configVersion=1)))
+    manifest = {"configSchema": SCHEMA, "configVersion": 1}
+    catalog.on("GET", f"{DETAIL}/0.1.0", Scripted(body={"manifest": manifest}))
+    stated = {"configSchema": schema, "configVersion": version, "releaseNotes": "More."}
+    edit(widget, version="0.2.0", **stated)
+
+
+CHANGED = {
+    "required": ["hour", "place"],
+    "properties": {"hour": {"type": "string"}, "face": {"enum": ["round"]}, "place": {}},
+}
+SAYS = (
+    "The settings have changed (hour has another format, face has another format, zone is gone, "
+    "place is required)"
+)
+
+
+def test_settings_of_another_format_are_pointed_out(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    settings(catalog, widget, 1, CHANGED)
+    said = signed_in.run("publish", widget, "--yes", "--json")
+    note = f"{SAYS}, but not configVersion. If saved settings no longer fit, raise it to 2, and "
+    assert json.loads(said.out)["warnings"] == [f"{note}export migrate()."]
+
+
+@pytest.mark.parametrize("answers", ["yy", "ny"])
+def test_a_person_is_asked_whether_the_settings_have_another_version(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, answers: str
+) -> None:
+    settings(catalog, widget, 1, CHANGED)
+    request = catalog.response_of("POST", PUBLISH)  # Once to check, once to publish.
+    catalog.on("POST", PUBLISH, request, request, Scripted(body={"success": True}))
+    said = typed(signed_in, "publish", str(widget), lines=[], then=answers)
+    assert f"{SAYS}. With another configVersion, dashboards ask" in said.err
+    wanted = 2 if answers == "yy" else 1
+    sent = json.loads(catalog.of("POST", PUBLISH)[-2].json()["manifestJson"])
+    assert sent["configVersion"] == wanted
+    assert json.loads((widget / "widget.json").read_text())["configVersion"] == wanted
+    assert (said.code, f"settings       1 -> {wanted}" in said.err) == (0, wanted == 2)
+
+
+def test_settings_that_still_fit_are_not_pointed_out(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    hour = {"type": "integer", "title": "The hour", "maximum": 24, "default": 7}
+    more = {"hour": hour, "face": {"enum": ["round", "square", "none"]}, "zone": {"type": "string"}}
+    for version, schema in ((1, {"properties": {**more, "place": {}}}), (2, CHANGED)):
+        settings(catalog, widget, version, schema)
+        assert signed_in.json("publish", widget, "--yes", "--dry-run")["warnings"] == []

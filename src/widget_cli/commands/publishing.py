@@ -169,6 +169,8 @@ def _publish(
     if plan.is_published:
         _write_manifest(folder, prepared.file_text)
         return Outcome(plan, "already-published", {})
+    if plan.settings_changes:
+        plan, prepared = _with_config_version(plan, prepared, is_asked=options.is_asked)
     plan = _with_own_notes(plan, prepared.notes, prepared.sent_text, is_asked=options.is_asked)
     local = plan.local
     publication = publication_of(key, local, accepts_files=settings.accepts_files)
@@ -207,6 +209,27 @@ def _with_text(local: LocalWidget, text: str) -> LocalWidget:
     except InvalidManifest as error:
         hint = f"Correct it in {MANIFEST}, or pass other release notes."
         raise invalid_widget("The manifest has errors.", hint, error.errors) from None
+
+
+def _with_config_version(
+    plan: Plan, prepared: _Prepared, *, is_asked: bool
+) -> tuple[Plan, _Prepared]:
+    """With the next version of the settings, if the person wants it; otherwise with a warning."""
+    following = (plan.local.manifest.config_version or 0) + 1
+    changed = f"The settings have changed ({', '.join(plan.settings_changes)})"
+    if not is_asked:
+        warning = (
+            f"{changed}, but not configVersion. If saved settings no longer fit, raise it to "
+            f"{following}, and export migrate()."
+        )
+        warn(warning)
+        return msgspec.structs.replace(plan, warnings=(*plan.warnings, warning)), prepared
+    say.print(plain(f"{changed}. With another configVersion, dashboards ask, and call migrate()."))
+    if not ask(f"Raise it to {following}?", is_agreed=False):
+        return plan, prepared
+    texts = (prepared.file_text, prepared.sent_text)
+    file_text, sent_text = (with_value(it, "configVersion", following) for it in texts)
+    return plan, prepared._replace(file_text=file_text, sent_text=sent_text)
 
 
 def _with_own_notes(plan: Plan, notes: ReleaseNotes | None, text: str, *, is_asked: bool) -> Plan:
