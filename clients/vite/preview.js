@@ -105,7 +105,7 @@ async function buildWidget(server, { manifest }) {
   const bundleUrl = `/files/${hash}.js`;
   const styleUrl = style ? `/files/${styleHash}.css` : null;
   const shown = SHOWN_KEYS.filter((key) => key in manifest).map((key) => [key, manifest[key]]);
-  const { displayName, name, version, minSize, maxSize, permissions } = manifest;
+  const { displayName, name, version, minSize, maxSize, permissions = [], capabilities = [] } = manifest;
   return {
     files: [[bundleUrl, chunk.code], ...(style ? [[styleUrl, style.source]] : [])],
     warnings,
@@ -118,7 +118,7 @@ async function buildWidget(server, { manifest }) {
       styleUrl,
       minSize,
       maxSize,
-      permissions: permissions ?? [],
+      permissions: [...permissions, ...capabilities],
       manifest: Object.fromEntries(shown),
     },
   };

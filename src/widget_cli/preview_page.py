@@ -7,8 +7,6 @@
 from importlib import resources
 from typing import NamedTuple
 
-from widget_contract.preview import FRAME_SOURCES
-
 TYPES = {
     "html": "text/html",
     "js": "text/javascript",
@@ -19,9 +17,9 @@ PAGE = "page.html"
 _NAMES = (PAGE, "dev.js", "dev.css", "shot.html", "shot.js", "shot.css")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     # Not the widget's own files.
-    ", script-src *:*/dev.js *:*/shot.js *:*/preview/; "
+    ", script-src *:*/dev.js *:*/shot.js *:*/preview/; frame-src *:*/preview/frame.html; "
     "style-src *:*/dev.css *:*/shot.css *:*/preview/"
 )
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from widget_contract.capabilities import requested
 from widget_contract.manifests import DEFAULT_MAIN
 from widget_contract.preview import preview_files
 
@@ -158,7 +159,7 @@ def _version(widget: LocalWidget) -> dict[str, Any]:
         "styleUrl": f"/files/{style.sha256_hash}.css" if style else None,
         "minSize": msgspec.to_builtins(manifest.min_size),
         "maxSize": msgspec.to_builtins(manifest.max_size),
-        "permissions": list(manifest.permissions),
+        "permissions": msgspec.to_builtins(requested(manifest.permissions, manifest.text)),
         "manifest": {key: whole[key] for key in _SHOWN_KEYS if key in whole},
     }
 

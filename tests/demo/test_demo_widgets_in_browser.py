@@ -93,7 +93,7 @@ def test_every_widget_mounts_changes_its_settings_and_its_look_and_leaves_nothin
     assert host.child_count == 0
     assert host.errors == []
     asked = {url.removeprefix(f"{base_url}/") for url in host.requested if url[:5] != "data:"}
-    assert asked == {"", "sample-context.js", newest["bundleFile"]}
+    assert asked == {"", "sample-host.js", newest["bundleFile"]}
 
 
 def test_text_from_settings_and_data_never_becomes_markup(host: Host, newest: Version) -> None:

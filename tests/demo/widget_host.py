@@ -37,12 +37,15 @@ for (const kind of ["Interval", "Timeout"]) {
 
 MOUNT = """
 async ({ bundle, width, height, now, hasContext, config, data }) => {
-  const { sampleContext } = await import("/sample-context.js");
+  const { sampleHost } = await import("/sample-host.js");
   const module = await import(`/${bundle}`);
   const place = document.querySelector("#place");
   Object.assign(place.style, { width: `${width}px`, height: `${height}px` });
-  window.sample ??= sampleContext({ now: () => new Date(now), live: false });
-  const context = { ...sample, config, data: { ...sample.data, ...data }, ...window.home };
+  window.sample ??= sampleHost({ now: () => new Date(now), live: false });
+  const kept = sample.storage;
+  const storage = { get: (key) => kept.all()[key], set: kept.set };
+  const own = { storage, locale: "en-GB", config, data: { ...sample.data, ...data } };
+  const context = { ...sample, ...own, ...window.home };
   window.widget = hasContext ? module.mount(place, context) : module.mount(place);
   return module.manifest;
 }
@@ -101,8 +104,8 @@ class DemoHandler(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/":
             self._send(HOST_PAGE, "text/html; charset=utf-8")
-        elif self.path == "/sample-context.js":
-            self._send(preview_files()["sample-context.js"].content, "text/javascript")
+        elif self.path == "/sample-host.js":
+            self._send(preview_files()["sample-host.js"].content, "text/javascript")
         else:
             super().do_GET()
 

@@ -1,16 +1,13 @@
 """The code for loading a version in the guides works unchanged."""
 
-import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
-from support.chromium import wait_for_page
 from support.folders import filled_folder
-from support.scripted import Scripted, scripted_server
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 
@@ -77,29 +74,6 @@ def test_bundle_and_style_sheet_are_loaded_and_checked(catalog: Service, dashboa
         "changed": f"Error: {catalog.url}/cdn/@acme/plain/1.0.0/index.js is not what the catalog "
         "described",
     }
-
-
-def test_a_widget_runs_in_the_sandboxed_frame(browser: Browser, catalog: Service) -> None:
-    (code,) = [it for it in _blocks("js") if 'frame.src = "/frame.html"' in it]
-    (document,) = [it for it in _blocks("html") if 'id="place"' in it]
-    (policy,) = re.findall(r"`(default-src 'none'; script-src 'unsafe-inline' blob:;.*?)`", _JOINED)
-    code = code.replace("widget-catalog-client", f"{catalog.url}/client/v1/client.js")
-    code = code.replace("http://127.0.0.1:8080", catalog.url)
-    code = code.replace("catalog/clock", "acme/styled").replace("2.1.0", "1.0.0")
-    html = {"Content-Type": "text/html"}
-    start = b'<!doctype html><body><script type="module" src="/main.js"></script>'
-    with scripted_server() as dashboard, contextlib.closing(browser.new_page()) as page:
-        module = {"Content-Type": "text/javascript"}
-        framed = {**html, "Content-Security-Policy": policy}
-        dashboard.on("GET", "/", Scripted(200, start, html))
-        dashboard.on("GET", "/main.js", Scripted(200, code.encode(), module))
-        dashboard.on("GET", "/frame.html", Scripted(200, document.encode(), framed))
-        page.goto(dashboard.url)
-        place = page.frame_locator("iframe").locator("#place")
-        expect(place).to_have_text("mounted")
-        # The style of the frame, and that of the widget.
-        wait_for_page(page, lambda: place.evaluate("() => document.styleSheets.length") == 2)
-        assert place.evaluate("() => self.origin") == "null"
 
 
 def test_no_example_takes_the_first_version_without_looking() -> None:

@@ -17,7 +17,6 @@ from support.html import Html
 from support.scripted import Scripted, scripted_server
 from support.service import Service, running_service
 from widget_cli.scaffold import Template, begin_widget
-from widget_contract.preview import preview_files
 
 # On one worker, so that the browser is started once.
 _ROOT = Path(__file__).parents[2]
@@ -64,7 +63,9 @@ def _sample(page: Path, language: str, part: str) -> str:
 
 def _at(service: Service, code: str) -> str:
     """The sample for this catalog; only addresses are changed."""
-    code = code.replace('"widget-catalog-client"', f'"{service.url}/client/v1/client.js"')
+    for name, file in (("", "client"), ("/sandbox", "sandbox")):
+        address = f'"{service.url}/client/v1/{file}.js"'
+        code = code.replace(f'"widget-catalog-client{name}"', address)
     return re.sub(r"http://127\.0\.0\.1:8080|https://catalog\.example", service.url, code)
 
 
@@ -212,16 +213,11 @@ def test_the_sample_for_scripts_on_the_page_of_a_widget_shows_the_widget(
         assert shown.is_visible(), shown.said
 
 
-def test_the_sample_with_a_sandboxed_frame_shows_the_widget(
-    browser: Browser, demo: Service
-) -> None:
-    code = _at(demo, _sample(_SAFELY, "js", 'frame.src = "/frame.html"'))
-    document = _sample(_SAFELY, "html", 'id="place"')
-    text = " ".join(_SAFELY.read_text(encoding="utf-8").split())
-    (policy,) = re.findall(r"`(default-src 'none'; script-src 'unsafe-inline' blob:;.*?)`", text)
-    files = _page_with(code) | {"/frame.html": document}
-    with _shown(browser, files, {"/frame.html": policy}) as shown:
+def test_the_sample_with_the_sandbox_shows_the_widget(browser: Browser, demo: Service) -> None:
+    code = _at(demo, _sample(_SAFELY, "js", "client/sandbox"))
+    with _shown(browser, _page_with(code)) as shown:
         assert shown.is_visible(), shown.said
+        assert shown.says("running Running."), shown.said
 
 
 def test_the_sample_without_the_client_shows_the_widget(browser: Browser, demo: Service) -> None:
@@ -238,19 +234,12 @@ def test_the_sample_without_the_client_shows_the_widget(browser: Browser, demo: 
 def test_the_printed_policy_allows_all_that_the_page_tells_to_do(
     browser: Browser, demo: Service
 ) -> None:
-    """The client, a module without it, its style sheet, both frames, pictures; nothing else."""
+    """The client, its sandbox, a module without them, its style sheet, pictures; nothing else."""
     policy = " ".join(_at(demo, _sample(_SAFELY, "text", "frame-ancestors")).split())
-    frames = _sample(_SAFELY, "html", 'id="place"')
-    start = '<!doctype html><link rel="stylesheet" href="/main.css"><div id="place"></div>'
-    ready = _sample(_SAFELY, "text", "new WidgetFrame(document").replace("frame.stop();\n", "")
     files = {
-        **{f"/ready/{name}": it.content.decode() for name, it in preview_files().items()},
-        "/": "".join(
-            [start, *(f'<script type="module" src="/{it}.js"></script>' for it in "abcd")]
-        ),
-        "/main.css": _sample(_SAFELY, "css", "#place iframe"),
-        "/frame.html": frames,
-        "/a.js": _at(demo, _sample(_SAFELY, "js", 'frame.src = "/frame.html"')),
+        "/": "<!doctype html>"
+        + "".join(f'<script type="module" src="/{it}.js"></script>' for it in "abcd"),
+        "/a.js": _at(demo, _sample(_SAFELY, "js", "client/sandbox")),
         "/b.js": "".join(
             [
                 _sample(_SAFELY, "js", "function loadBundle"),
@@ -262,9 +251,7 @@ def test_the_printed_policy_allows_all_that_the_page_tells_to_do(
             ]
         ),
         "/c.js": f'const address = "{demo.url}/api/v1/widgets/catalog/clock/2.0.0";\n'
-        "const { version, files } = await (await fetch(address)).json();\n"
-        + ready.replace("./widget-frame.js", "./ready/widget-frame.js")
-        + """
+        """const { files } = await (await fetch(address)).json();
 for (const { path, url } of files.filter((it) => it.path.endsWith(".webp"))) {
   const image = new Image();
   image.src = url;
@@ -273,44 +260,16 @@ for (const { path, url } of files.filter((it) => it.path.endsWith(".webp"))) {
 }""",
         "/d.js": _load_sample(demo) + "\nconsole.log('loaded');",
     }
-    text = " ".join(_SAFELY.read_text(encoding="utf-8").split())
-    (of_frame,) = re.findall(r"`(default-src 'none'; script-src 'unsafe-inline' blob:;.*?)`", text)
-    of_ready = dict(preview_files()["frame.html"].headers)["content-security-policy"]
-    policies = {"/": policy, "/frame.html": of_frame, "/ready/frame.html": of_ready}
-    with _shown(browser, files, policies) as shown:
+    with _shown(browser, files, {"/": policy}) as shown:
         for said in (
             *("running Running.", "style null mounted", "loaded"),
             *(f"screenshots/{it}.webp shown" for it in ("light", "light.thumb", "dark.thumb")),
         ):
             assert shown.says(said), (said, shown.said)
-        assert shown.is_visible("iframe[src='/frame.html']"), shown.said
-        assert shown.is_visible("#place")
-        assert [it for it in shown.said if "Content Security Policy" in it] == []
-
-
-@pytest.mark.parametrize("height", ["18rem", "0"])
-def test_the_ready_frame_shows_the_widget_or_says_that_it_has_no_size(
-    browser: Browser, demo: Service, height: str
-) -> None:
-    style = _sample(_SAFELY, "css", "#place iframe").replace("18rem", height)
-    address = f"{demo.url}/api/v1/widgets/catalog/clock/2.0.0"
-    version = f'const {{ version }} = await (await fetch("{address}")).json();\n'
-    sample = _sample(_SAFELY, "text", "new WidgetFrame(document").replace("frame.stop();\n", "")
-    start = f'<!doctype html><style>{style}</style><div id="place"></div>'
-    files = {
-        **{f"/{name}": it.content.decode() for name, it in preview_files().items()},
-        "/": f'{start}<script type="module" src="/main.js"></script>',
-        "/main.js": version + sample,
-    }
-    headers = dict(preview_files()["frame.html"].headers)
-    policies = {"/frame.html": headers["content-security-policy"]}
-    with _shown(browser, files, policies) as shown:
-        if height == "0":
-            assert shown.says("The widget is running, but is invisible: its frame has no size.")
-            assert shown.pixels() == 0
-        else:
-            assert shown.says("running Running.")
-            assert shown.is_visible("#place")
+        assert shown.is_visible(f"iframe[src='{demo.url}/frame/v1']"), shown.said
+        # The frame tries whether its policy refuses this.
+        blocked = [it for it in shown.said if "Content Security Policy" in it]
+        assert [it for it in blocked if "data:," not in it] == []
 
 
 @pytest.mark.parametrize("template", [it for it in Template if not it.is_built])

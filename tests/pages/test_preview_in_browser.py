@@ -19,7 +19,7 @@ from tool.tool import register
 
 Scheme = Literal["light", "dark"]
 
-FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so it was ended."
+FRAMES_ENDED = "The widget opened a frame, which is not allowed in a sandbox, so it was ended."
 
 # No text can be made of this value.
 NO_TEXT = {"toString": 1}
@@ -176,13 +176,17 @@ def test_a_hostile_widget_reaches_nothing(
     assert context.pages == [page]
     names = {url.rpartition("/")[2] for url in asked if url.startswith(service.url)}
     assert names == {
-        "frame.html",
+        "v1",
         "index.js",
-        "sample-context.js",
+        "frame.js",
+        "preview.js",
+        "sample-host.js",
+        "sandbox.js",
+        "client.js",
+        "capabilities.js",
         "settings.js",
         "elements.js",
         "texts.js",
-        "widget-frame.js",
     }
 
 
@@ -217,9 +221,7 @@ def test_a_widget_that_makes_frames_is_ended(
 def _with_little_patience(route: Route) -> None:
     """An endless loop uses the CPU until it is ended: fifteen seconds for both."""
     response = route.fetch()
-    text, count = re.subn(
-        r"(SILENT_FOR|START_WITHIN)_MS = \d+_000", r"\1_MS = 2_000", response.text()
-    )
+    text, count = re.subn(r"(SILENT|READY_WITHIN)_MS = \d+_000", r"\1_MS = 2_000", response.text())
     assert count == 2
     route.fulfill(response=response, body=text)
 
@@ -229,7 +231,7 @@ def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
     context: BrowserContext, service: Service, name: str
 ) -> None:
     if "endless" in name:
-        context.route("**/widget-frame.js", _with_little_patience)
+        context.route("**/sandbox.js", _with_little_patience)
     page = opened(context, service, f"sample/{name}/1.0.0")
     page.get_by_label("Dark").check()  # The page is usable while it runs.
     expect(status(page)).to_have_text(CALM[name])
@@ -299,7 +301,7 @@ def test_a_widget_cannot_freeze_the_page_with_huge_messages(
     page.wait_for_timeout(3_000)
     expect(place).to_have_text("found: ")
     sent = page.evaluate("received")
-    assert {it["type"] for it in sent} == {"mounted", "pong", "kept", "fault"}
+    assert {json.loads(it)["type"] for it in sent} == {"mounted", "pong", "store", "fault"}
     assert len(json.dumps(sent)) < 100_000
 
 
@@ -318,12 +320,14 @@ def test_whatever_a_frame_sends_is_no_error_of_the_page(
 ) -> None:
     body = """<script>onmessage = ({ ports: [port] }) => {
       const odd = { toString: 1 };
-      for (const it of [null, 7, [], odd]) port.postMessage(it);
-      for (const type of ["mounted", "fault", "kept", "failed"]) {
-        port.postMessage({ type, reason: odd, message: odd, key: odd, text: odd });
+      const send = (it) => port.postMessage(JSON.stringify(it));
+      for (const it of [null, 7, [], odd]) send(it);
+      for (const type of ["mounted", "fault", "store", "ask", "watch", "config", "failed"]) {
+        send({ type, reason: odd, message: odd, key: odd, entries: odd, given: odd });
       }
-    };</script>"""
-    context.route("**/frame.html", lambda it: it.fulfill(body=body, content_type="text/html"))
+    };
+    parent.postMessage({ type: "ready", versions: [1], missing: null }, "*");</script>"""
+    context.route("**/frame/v1", lambda it: it.fulfill(body=body, content_type="text/html"))
     page = opened(context, service, "sample/settings/1.0.0")
     expect(status(page)).to_have_text("The widget's module could not be loaded.")
 
@@ -346,7 +350,39 @@ def test_a_widget_gets_what_it_declares_and_no_more(
 ) -> None:
     page = opened(context, service, "sample/offers/1.0.0")
     place = page.frame_locator("iframe").locator("#place")
-    expect(place).to_have_text("config data fetchJson locale now sdkVersion storage watch")
+    expect(place).to_have_text(
+        "config data fetchImage fetchJson locale now sdkVersion storage watch"
+    )
+
+
+def test_a_widget_looks_at_a_pretended_home_and_operates_it(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    module = """export async function mount(element, { states, watchStates, call }) {
+      const told = element.appendChild(document.createElement("p"));
+      const show = async () => {
+        const lights = await states("light.*");
+        told.textContent = lights.map((it) => `${it.attributes.name} ${it.state}`).join(", ");
+      };
+      watchStates("light.*", show);
+      await show();
+      const [{ state }] = await states("lock.front_door");
+      await call("lock.unlock", { entity: "lock.front_door" })
+        .catch((error) => element.append(`${state}: ${error.message}`));
+      const button = element.appendChild(document.createElement("button"));
+      button.textContent = "Desk";
+      button.onclick = () => call("light.toggle", { entity: "light.desk" });
+    }"""
+    light, lock = {"domain": "light", "access": "control"}, {"domain": "lock", "access": "read"}
+    data = tmp_path / "data"
+    publish_modules(data, {"home": module}, {"capabilities": [light, lock]})
+    with running_service(data) as service:
+        page = opened(context, service, "sample/home/1.0.0")
+        place = page.frame_locator("iframe").locator("#place")
+        expect(place).to_contain_text("locked: This is not granted to the widget.")
+        for state in ("on", "off"):
+            place.get_by_role("button", name="Desk").click()
+            expect(place).to_contain_text(f"Living room on, Kitchen off, Desk {state}")
 
 
 def test_a_form_shows_settings_of_which_no_text_can_be_made(

@@ -17,6 +17,7 @@ OWN_FOLDERS = "script-src *:*/static/ *:*/client/; style-src *:*/static/"
 IN_PAGE = "'sha256-Ppwa2sS7IBcLTEWk5SnuXDHHPw1+m3n4jnEBgA1csoA='"
 SCRIPTS = f"script-src 'self' {IN_PAGE};"
 OWN_FOLDERS_AND_SCRIPT = OWN_FOLDERS.replace("client/;", f"client/ {IN_PAGE};")
+OWN_FOLDERS_AND_FRAME = f"{OWN_FOLDERS_AND_SCRIPT}; frame-src *:*/frame/v1"
 PERSONAL = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",

@@ -294,6 +294,7 @@ class WorkerBuilder:
                 settings.public_url,
                 list_contributions(),
                 has_dashboard=self._limits.dashboard,
+                frame_url=self._limits.frame_url,
             ),
             applied_seq=node.replica.applied_seq,
             notifications=None if (status := node.status) is None else lambda: status.notifications,

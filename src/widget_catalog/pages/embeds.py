@@ -1,9 +1,7 @@
 """`/embed/{scope}/{name}`, optionally with a version: the live preview for frames of other sites,
 and `/oembed`, which tells programs about it when a link to a widget is pasted.
 
-Only sites that the operator names may show it. The files of its preview have a folder of their own,
-because the sandboxed frame inside is shown below another site as well; every other page keeps
-refusing that.
+Only sites that the operator names may show it; every other page refuses that.
 """
 
 from collections.abc import Mapping
@@ -14,7 +12,6 @@ import msgspec
 from markupsafe import escape
 
 from widget_contract.manifest_details import Author
-from widget_contract.preview import frame_ancestors
 from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ..catalog.model.card_picture import choose_picture
@@ -34,7 +31,6 @@ _WIDTH, _HEIGHT = 560, 440
 _MAX_URL = 2_000
 _READ_ONLY = "Only GET and HEAD are allowed at this address."
 _A_DAY_S = 86_400
-_FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
 _REVALIDATED = ("cache-control", "no-cache")
 _VARY = ("vary", "accept-encoding")
 _JSON: Headers = [
@@ -62,33 +58,22 @@ class EmbedPages:
         self._origins = origins
         policy = panel_security_headers(renderer, cdn_url, ancestors=origins or "'none'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
-        self._folder = renderer.preview_path.replace("/preview-", "/embed-")
-        files = renderer.preview_files if origins else {}
-        self._files = {
-            f"{self._folder}/{name}": (
-                catalog.packer.content([file.content]),
-                [*frame_ancestors(file.headers, f"'self' {origins}"), _VARY, _FOR_GOOD],
-            )
-            for name, file in files.items()
-        }
 
     async def handle(self, request: Request) -> Response | None:
         """None: there is no such page."""
         path = request.path
         if path == OEMBED:
             return await self._describe(request)
-        if not self._origins or not path.startswith((EMBED, self._folder)):
+        if not self._origins or not path.startswith(EMBED):
             return None
-        found = self._files.get(path)
-        if found is None:
-            page = await self._render(path)
-            if page is None:
-                return None
-            found = self._catalog.packer.content([page]), self._html
+        page = await self._render(path)
+        if page is None:
+            return None
         if request.method not in ("GET", "HEAD"):
             allowed = ("allow", "GET, HEAD")
             return self._renderer.message(405, "Method not allowed", _READ_ONLY, allowed, NOSNIFF)
-        return content_response(request.headers, *found)
+        content = self._catalog.packer.content([page])
+        return content_response(request.headers, content, self._html)
 
     async def _render(self, path: str) -> bytes | None:
         found = await self._find(path.removeprefix(EMBED))
@@ -103,7 +88,6 @@ class EmbedPages:
             preview=panel_of(version, extras),
             picture=None if extras.revoked else choose_picture(extras.files),
             revoked=extras.revoked and extras.revoked.reason,
-            embed_url=self._renderer.root + self._folder,
         )
 
     async def _find(self, path: str) -> tuple[WidgetDetail, VersionEntry] | None:

@@ -1,12 +1,12 @@
 """A running version on a separate page, and several on `/dashboard`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from widget_contract.preview import FRAME_SOURCES
+from widget_contract.capabilities import requested
 from widget_contract.wire import VersionEntry
 
 from ..catalog.model.card_picture import choose_picture
@@ -89,23 +89,24 @@ def panel_of(version: VersionEntry, extras: VersionExtras) -> dict[str, Any] | N
         "styleUrl": styles[0] if styles else None,
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
-        "permissions": version.permissions,
-        "manifest": of_manifest(extras.manifest or {}),
+        **of_manifest(version.permissions, extras.manifest or {}),
     }
 
 
-def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def of_manifest(permissions: Sequence[str], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The permissions with the capabilities in full, and what the panel shows of a manifest."""
     shown = {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
     # Other tools call it schema.
     if "configSchema" not in manifest and isinstance(manifest.get("schema"), dict):
         shown["configSchema"] = manifest["schema"]
-    return shown
+    asked = requested(permissions, msgspec.json.encode(manifest))
+    return {"permissions": msgspec.to_builtins(asked), "manifest": shown}
 
 
 def panel_security_headers(
     renderer: PageRenderer, cdn_url: str, *, ancestors: str = "'none'"
 ) -> Headers:
-    """The headers of a page with a panel: it fetches bundles, and frames only our own pages."""
+    """The headers of a page with a panel: it fetches bundles, and has the frame of the sandbox."""
     parts = urlsplit(cdn_url)
-    more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {FRAME_SOURCES}"
+    more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {renderer.frame_rules}"
     return renderer.security_headers(has_script=True, more=more, ancestors=ancestors)

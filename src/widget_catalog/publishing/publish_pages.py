@@ -8,7 +8,6 @@ import msgspec
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_RELEASE_NOTES
-from widget_contract.preview import FRAME_SOURCES
 from widget_contract.version_files import (
     BUNDLE,
     CONTENT_TYPES,
@@ -227,7 +226,7 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         call,
         "publishing/publish_confirm.html",
         sent=sent,
-        script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
+        script_rules=f"connect-src 'self'; {services.renderer.frame_rules}",
         pending=pending,
         pictures={
             file.path: picture_in_words(file.path)
@@ -252,8 +251,7 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
         "credentials": "same-origin",
         "minSize": msgspec.to_builtins(manifest.min_size),
         "maxSize": msgspec.to_builtins(manifest.max_size),
-        "permissions": manifest.permissions,
-        "manifest": of_manifest(msgspec.json.decode(manifest.text)),
+        **of_manifest(manifest.permissions, msgspec.json.decode(manifest.text)),
     }
 
 

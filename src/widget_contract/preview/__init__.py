@@ -1,35 +1,36 @@
 """The files of the preview, which the catalog and the authors' tool both serve.
 
-`widget-frame.js` runs a widget in a frame with `frame.html`; `panel.js` draws the controls
-around it. They find each other by relative addresses, so they are served from one folder. The form
-for settings is that of the JavaScript client.
+`preview.js` runs a widget in the sandbox of the JavaScript client, with a host that pretends;
+`panel.js` draws the controls around it. They find each other, and the files of the client, by
+relative addresses, so they are served from one folder.
 """
 
-import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-}
-NAMES = (
+from ..frame import frame_headers
+
+_TYPES = {"js": "text/javascript", "css": "text/css"}
+FRAME = "frame.html"
+_NAMES = (
+    # Of the client.
+    FRAME,
+    "capabilities.js",
+    "client.js",
     "elements.js",
-    "frame.html",
-    "panel.js",
-    "preview.css",
-    "sample-context.js",
+    "sandbox.js",
     "settings.js",
     "texts.js",
-    "widget-frame.js",
+    "frame.js",
+    "panel.js",
+    "preview.css",
+    "preview.js",
+    "sample-host.js",
 )
-
-# For the page that embeds the frame, in addition to its own rules: no other frames.
-FRAME_SOURCES = "frame-src 'self'"
 
 
 class PreviewFile(NamedTuple):
@@ -42,7 +43,18 @@ class PreviewFile(NamedTuple):
 @cache
 def preview_files() -> dict[str, PreviewFile]:
     folder = resources.files(__package__)
-    return {name: preview_file(name, (folder / name).read_bytes()) for name in NAMES}
+    return {name: preview_file(name, (folder / name).read_bytes()) for name in _NAMES}
+
+
+def served_preview_files(address: str, *, is_apart: bool) -> dict[str, PreviewFile]:
+    """Those of a catalog, with the sandbox's frame at this address, which may be relative to them.
+    `is_apart`: on another site."""
+    files = {name: it for name, it in preview_files().items() if name != FRAME}
+    script = (
+        f"export const FRAME = new URL({json.dumps(address)}, import.meta.url).href;\n"
+        f"export const IS_APART = {json.dumps(is_apart)};\n"
+    )
+    return files | {"frame.js": preview_file("frame.js", script.encode())}
 
 
 def preview_tag(files: Mapping[str, PreviewFile]) -> str:
@@ -51,33 +63,8 @@ def preview_tag(files: Mapping[str, PreviewFile]) -> str:
 
 
 def preview_file(name: str, content: bytes) -> PreviewFile:
-    headers = [("content-type", _TYPES[name.rpartition(".")[2]])]
-    headers.append(("x-content-type-options", "nosniff"))
-    if name == "frame.html":
-        headers += _sandbox(content.decode())
-    return PreviewFile(content, tuple(headers))
-
-
-def frame_ancestors(headers: tuple[tuple[str, str], ...], sources: str) -> list[tuple[str, str]]:
-    """The headers of a file, where its policy names these as those that may frame it."""
-    own = "frame-ancestors 'self'"
-    return [(name, value.replace(own, f"frame-ancestors {sources}")) for name, value in headers]
-
-
-def _sandbox(document: str) -> list[tuple[str, str]]:
-    """An opaque origin, also for those who open the address itself; the one script that is in the
-    document, and what it makes of bytes; nothing that would need the network."""
-    script = document.partition("<script>")[2].partition("</script>")[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = (
-        f"sandbox allow-scripts; default-src 'none'; script-src 'sha256-{digest}' blob:; "
-        "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
-        "worker-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-    )
-    return [
-        ("content-security-policy", policy),
-        # A policy is about what is loaded. This one is about connections, such as those of hints.
-        ("connection-allowlist", "()"),
-        ("x-dns-prefetch-control", "off"),
-        ("referrer-policy", "no-referrer"),
-    ]
+    if name == FRAME:
+        return PreviewFile(content, tuple(frame_headers(content.decode(), "'self'")))
+    content_type = f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
+    headers = (("content-type", content_type), ("x-content-type-options", "nosniff"))
+    return PreviewFile(content, headers)

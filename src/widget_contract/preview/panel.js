@@ -1,4 +1,4 @@
-// The preview panel: runs a version in a WidgetFrame, at any size, light or dark, with settings.
+// The preview panel: runs a version in a Preview, at any size, light or dark, with settings.
 // A page has one or more elements `[data-preview]`, each with a JSON block that describes what
 // to run; the rest is built here, because none of it works without scripts.
 
@@ -19,7 +19,7 @@ export function draw(place, version) {
 
 class Panel {
   #version;
-  #frame = null;
+  #preview = null;
   #form = null;
   #size;
   isWanted = false; // Whether it should run.
@@ -57,14 +57,12 @@ class Panel {
 
   async run() {
     this.isWanted = true;
-    const [{ WidgetFrame }, settings] = await Promise.all([
-      import("./widget-frame.js"), import("./settings.js"),
-    ]);
-    this.#frame ??= new WidgetFrame(this.holder, {
+    const [{ Preview }, settings] = await Promise.all([import("./preview.js"), import("./settings.js")]);
+    this.#preview ??= new Preview(this.holder, {
       onState: (state, sentence) => this.#show(state, sentence), translate: _,
     });
     if (this.#form === null) this.#drawSettings(settings);
-    await this.#frame.run({
+    await this.#preview.run({
       ...this.#version, title: `${_("Preview")}: ${this.#version.displayName}`,
       config: this.#form.config, scheme: this.#scheme,
     });
@@ -72,7 +70,7 @@ class Panel {
 
   end() {
     this.isWanted = false;
-    this.#frame?.stop();
+    this.#preview?.stop();
   }
 
   /** Replaces the version by a newer state, and runs it unless the last one was stopped. */
@@ -86,7 +84,7 @@ class Panel {
     const form = make("div", { className: "preview-settings" });
     this.#form = settingsForm(form, {
       schema: manifest.configSchema, config: defaultConfig(manifest), translate: _,
-      onChange: (config) => this.#frame.update(config),
+      onChange: (config) => this.#preview.update(config),
     });
     const given = presets(manifest.configSchema);
     const summary = make("summary", { textContent: _("Settings") });
@@ -102,7 +100,7 @@ class Panel {
   #presets(given) {
     const buttons = given.map((config, index) => button(`${_("Example")} ${index + 1}`, () => {
       this.#form.fill(config);
-      this.#frame.update(config);
+      this.#preview.update(config);
     }));
     return make("div", { className: "preview-presets" }, buttons);
   }
@@ -151,7 +149,7 @@ class Panel {
       name: scheme === "light" ? _("Light") : _("Dark"), isChosen: scheme === this.#scheme,
       onChoose: () => {
         this.#scheme = scheme;
-        this.#frame?.show(scheme);
+        this.#preview?.show(scheme);
       },
     })));
   }

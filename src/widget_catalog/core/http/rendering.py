@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from jinja2 import Template
 from markupsafe import Markup
 
-from widget_contract.preview import preview_file, preview_files, preview_tag
+from widget_contract.preview import preview_file, preview_files, preview_tag, served_preview_files
 
 from .. import release
 from ..languages.language import ENGLISH, Language
@@ -28,6 +28,9 @@ HTML = ("content-type", "text/html; charset=utf-8")
 _NO_STORE = ("cache-control", "no-store")
 
 Header = tuple[str, str]
+
+# From the folder of the preview's files.
+_FRAME = "../../frame/v1"
 
 # The style sheets and scripts of pages, and the files that each consists of. A style sheet also has
 # that of the preview.
@@ -82,15 +85,23 @@ class PageRenderer:
         *,
         has_dashboard: bool = False,
         is_static: bool = False,
+        frame_url: str = "",
     ) -> None:
-        """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
+        """`is_static`: pages become files, so there is no sign-in, and queries have no effect.
+        `frame_url`: where the frame of previews is, if another site serves it.
+        """
         self.service_name = self._own_name = service_name
         self.public_url = public_url
         self.files = _static_files()
         own = ("dashboard.js", "cards.js")
         scripts = {it: preview_file(it, (STATIC / it).read_bytes()) for it in own}
         # They import each other by relative URLs, so they share one folder, whose name changes.
-        self.preview_files = preview_files() | scripts
+        is_apart = urlsplit(frame_url).hostname != urlsplit(public_url).hostname
+        served = served_preview_files(frame_url or _FRAME, is_apart=is_apart and bool(frame_url))
+        self.preview_files = served | scripts
+        self.frame_rules = f"frame-src {frame_url}" if frame_url else "frame-src 'self'"
+        """The rules of a page with a preview, besides those of its scripts."""
+        self._frame_url = frame_url
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
         self.has_dashboard = has_dashboard
         self.mirror_url = ""
@@ -211,10 +222,12 @@ class PageRenderer:
         more = more and f"{more}; "
         any_host = "*:*" + quote(self.root, safe="/%")
         own = f"{any_host}/static/ {any_host}/client/{in_page}"
+        frame = self._frame_url or f"{any_host}/frame/v1"
+        frames = f"; frame-src {frame}" if self.frame_rules in more else ""
         policy = (
             f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
             f"form-action {form_targets}; base-uri 'none'; frame-ancestors {ancestors}, "
-            f"script-src {own}; style-src {any_host}/static/"
+            f"script-src {own}; style-src {any_host}/static/{frames}"
         )
         return [
             ("content-security-policy", policy),

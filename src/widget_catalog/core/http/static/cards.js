@@ -1,5 +1,6 @@
-// Resting on a card runs its widget in place of the picture: one at a time, in a sandboxed frame.
-// Never with reduced motion or reduced data. A click still opens the page of the widget.
+// Resting on a card runs its widget in place of the picture: one at a time, in the sandbox. Never with
+// reduced motion or reduced data, or where a widget could freeze the page. A click still opens the page
+// of the widget.
 
 const REST_MS = 600;
 const CELL_PX = 96;
@@ -13,7 +14,7 @@ const isWanted = () =>
 
 /** A card with the pointer on it. */
 class Rest {
-  #frame = null;
+  #preview = null;
   #isOver = false;
 
   constructor(card) {
@@ -25,19 +26,22 @@ class Rest {
 
   async #run() {
     const path = this.card.dataset.live.split("/").map(encodeURIComponent).join("/");
-    const [{ WidgetFrame }, response] = await Promise.all([
-      import("./widget-frame.js"), fetch(new URL(`api/v1/widgets/${path}`, root)),
+    const [{ Preview, canStartAlone }, { requested }] = await Promise.all([
+      import("./preview.js"), import("./capabilities.js"),
     ]);
-    const { version, manifest, files } = await response.json();
+    if (!canStartAlone || this.#isOver) return;
+    const response = await fetch(new URL(`api/v1/widgets/${path}`, root));
+    const detail = await response.json();
     if (this.#isOver || !response.ok) return;
-    const described = Object(manifest);
+    const { version, files } = detail;
+    const described = Object(detail.manifest);
     this.#fit(version, Object(described.defaultSize));
-    this.#frame = new WidgetFrame(this.place, { onState: (state) => this.#show(state) });
-    await this.#frame.run({
+    this.#preview = new Preview(this.place, { onState: (state) => this.#show(state) });
+    await this.#preview.run({
       bundleUrl: version.bundleUrl,
       sha256Hash: version.sha256Hash,
       styleUrl: files.find((it) => it.path === "index.css")?.url ?? null,
-      permissions: version.permissions,
+      permissions: requested(version.permissions, detail),
       config: Object(described.defaultConfig),
       scheme: document.documentElement.dataset.theme ?? (DARK.matches ? "dark" : "light"),
       title: version.displayName,
@@ -68,7 +72,7 @@ class Rest {
   end() {
     this.#isOver = true;
     clearTimeout(this.timer);
-    this.#frame?.stop();
+    this.#preview?.stop();
     this.place.remove();
   }
 }

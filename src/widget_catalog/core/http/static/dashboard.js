@@ -1,8 +1,12 @@
 // A small dashboard, kept in this browser alone. It uses the catalog's own client as any other
-// dashboard would, and runs each widget in a sandboxed frame (widget-frame.js).
-import { Catalog } from "../../client/v1/client.js";
+// dashboard would, and runs each widget in its sandbox, with sample data.
+import { Catalog } from "./client.js";
+import { FRAME } from "./frame.js";
+import { canStartAlone } from "./preview.js";
+import { sampleHost } from "./sample-host.js";
+import { mount } from "./sandbox.js";
 
-const SDK = "2.1.0"; // What the frames offer to widgets.
+const SDK = "2.2.0"; // What sampleHost() offers to widgets.
 const catalog = new Catalog(new URL("../..", import.meta.url)); // Where this page comes from.
 
 /** Widgets that match; `latestCompatibleVersion` is the one that would run here, or null. */
@@ -12,23 +16,21 @@ async function search(text) {
 
 /** Runs the version that fits: the first time it is an install, later perhaps an update. */
 async function run(tile, installed) {
-  const { scope, name } = tile.saved.version;
-  // The files are checked, and a version that was revoked is refused: that throws.
-  const { version, bundle, css } = await catalog.fetchFiles(`${scope}/${name}`, { sdk: SDK, installed });
-  tile.saved.version = version;
-  const { WidgetFrame } = await import("./widget-frame.js");
-  tile.frame = new WidgetFrame(tile.place, tile.callbacks);
-  await tile.frame.run({
-    bundle, style: css ?? "", permissions: version.permissions, title: version.displayName,
-    scheme: state.scheme, kept: Object.entries(tile.saved.kept),
+  const { scope, name, permissions } = tile.saved.version;
+  // It gets the sample data alone, so everything that it asked for is granted.
+  tile.widget = await mount(tile.place, {
+    catalog, id: `${scope}/${name}`, sdk: SDK, installed, frame: FRAME, grants: permissions,
+    host: sampleHost({ stored: tile.stored(), onStore: tile.onStore }),
+    scheme: state.scheme, onState: tile.onState, translate: _, signal: tile.removed.signal,
   });
+  tile.saved.version = tile.widget.version;
 }
 
 const _ = globalThis.translate; // Of site.js.
 const KEY = "widget-catalog-dashboard";
 const CELL_PX = 96;
 const GAP_PX = 12;
-const MOST_KEPT = 200_000; // Characters that a widget may store; localStorage is shared.
+const MOST_KEPT = 200_000; // Characters of a widget; its frame takes 64 KB, but has not to be trusted.
 
 const page = document.querySelector("[data-dashboard]");
 const grid = page.querySelector(".dash-grid");
@@ -107,7 +109,8 @@ class Tile {
     this.element = make("li", {}, [
       make("div", { className: "dash-bar" }, [this.handle, remove]), this.place, this.note, corner,
     ]);
-    this.frame = null; // Until it runs.
+    this.widget = null; // Until it runs.
+    this.removed = new AbortController();
     this.handle.addEventListener("keydown", (event) => this.#onKey(event));
     follow(this.handle, this.element, (event) => this.#drag(event));
     follow(corner, this.element, (event) => this.#stretch(event));
@@ -120,24 +123,35 @@ class Tile {
     this.element.dataset.state = now;
   };
 
-  #onKeep = (key, text) => {
-    const kept = { ...this.saved.kept, [key]: text };
-    if (JSON.stringify(kept).length > MOST_KEPT) return; // Its earlier data stays.
+  stored() {
+    return Object.fromEntries(Object.entries(this.saved.kept).map(([key, text]) => [key, JSON.parse(text)]));
+  }
+
+  onStore = (all) => {
+    const kept = Object.fromEntries(Object.entries(all).map(([key, value]) => [key, JSON.stringify(value)]));
+    if (JSON.stringify(kept).length > MOST_KEPT) throw new Error(_("The dashboard keeps no more of this widget."));
     this.saved.kept = kept;
     save();
   };
 
-  callbacks = { onState: this.onState, onKeep: this.#onKeep, translate: _ };
-
   async run(installed) {
-    await run(this, installed).catch((fault) => this.onState("failed", fault.message));
-    if (!this.element.isConnected) this.frame?.stop(); // Removed meanwhile.
-    else save();
+    await run(this, installed).catch(() => {}); // onState was told.
+    if (this.element.isConnected) save();
+  }
+
+  /** Runs the installed version: where it could freeze the page, on a click. */
+  start() {
+    const { version } = this.saved.version;
+    if (canStartAlone) return this.run(version);
+    const button = make("button", { type: "button", textContent: _("Run the preview") });
+    button.addEventListener("click", () => this.run(version));
+    this.place.replaceChildren(button);
   }
 
   remove() {
     const next = this.element.nextElementSibling ?? this.element.previousElementSibling;
-    this.frame?.stop();
+    this.removed.abort();
+    this.widget?.unmount();
     this.element.remove();
     save();
     (tiles.get(next)?.handle ?? input).focus();
@@ -211,7 +225,7 @@ function follow(handle, element, onMove) {
 
 function show(scheme) {
   state.scheme = document.documentElement.dataset.scheme = scheme;
-  for (const tile of tiles.values()) tile.frame?.show(scheme);
+  for (const tile of tiles.values()) tile.widget?.show(scheme);
 }
 
 function announce(sentence) {
@@ -251,4 +265,4 @@ save();
 page.hidden = false;
 showResults("");
 if (!isSecureContext) announce(_("Files of widgets can be checked on https and on localhost only, so none runs here."));
-for (const tile of tiles.values()) tile.run(tile.saved.version.version);
+for (const tile of tiles.values()) tile.start();
