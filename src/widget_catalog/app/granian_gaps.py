@@ -13,7 +13,7 @@ versions that this was tried with.
    (https://github.com/emmett-framework/granian/issues/548).
 4. The stream of an RSGI response has no backpressure: what a client does not read is queued without
    a limit (https://github.com/emmett-framework/granian/issues/885, closed for ASGI and WSGI). So
-   `core/http/client_sockets.py` asks the kernel how much it has accepted.
+   `client_sockets.py` asks the kernel how much it has accepted.
 """
 
 import contextlib

@@ -32,12 +32,12 @@ from ..core.features import installed, list_contributions
 from ..core.http.http import Worker
 from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
 from ..core.http.page_templates import compile_public_templates
-from ..core.http.rsgi import RsgiApp
 from ..core.http.worker_status import WorkerStatus
 from ..core.logs import configure_logs
 from ..core.settings import Settings
 from ..pages.pages import load_for_pages
 from .readings import follower_readings
+from .rsgi import RsgiApp
 from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import structlog
 
-from ..core.http.client_sockets import configure
 from ..core.http.worker_status import WorkerStatus
+from .client_sockets import configure
 from .granian_gaps import (
     Loader,
     Start,

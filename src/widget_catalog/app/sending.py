@@ -13,8 +13,8 @@ from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
+from ..core.http.http import EventBody, Headers
 from .client_sockets import ClientSocket, find_socket
-from .http import EventBody, Headers
 
 # Limits for unsent bytes: of all responses of a worker together, and the minimum for each.
 _AHEAD_BYTES = 8 << 20

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .content import WHOLE_BYTES
-from .errors import wrong_host
-from .http import (
+from ..core.http.content import WHOLE_BYTES
+from ..core.http.errors import wrong_host
+from ..core.http.http import (
     Body,
     EventBody,
     FileBody,
@@ -18,7 +18,7 @@ from .http import (
     Worker,
     never_now,
 )
-from .middleware import identified
+from ..core.http.middleware import identified
 from .sending import LargeResponses, send_events
 
 
