@@ -111,7 +111,7 @@ class Feature:
     public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}
     """Fields of `/api/settings`; those of later features replace those of earlier ones."""
     current_settings: "Callable[[Services], Mapping[str, Any]]" = lambda _services: {}
-    """The same, from the database: read again and again."""
+    """Fields of `/api/settings` that are in the database: read again and again."""
 
 
 _installed: tuple[Feature, ...] = ()

@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .engine import errors_named
+from .named_errors import errors_named
 
 _LEASE_MS = 10_000
 _RENEWED_AFTER_S = 4.0
