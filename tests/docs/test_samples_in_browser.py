@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from support.chromium import complaints_of
 from support.demo import examples_folder
 from support.html import Html
 from support.scripted import Scripted, scripted_server
@@ -75,9 +76,7 @@ class Shown:
     def __init__(self, page: Page, counting: Page) -> None:
         self._page = page
         self._counting = counting
-        self.said: list[str] = []
-        page.on("console", lambda it: self.said.append(it.text))
-        page.on("pageerror", lambda it: self.said.append(str(it)))
+        self.said = complaints_of(page)
 
     def pixels(self, selector: str = "") -> int:
         """The number of visible pixels of this element, or of the page."""
@@ -163,7 +162,7 @@ def test_an_element_that_is_hidden_or_sized_later_causes_no_warning(
 
 
 def test_the_sample_in_the_package_shows_the_widget(browser: Browser, demo: Service) -> None:
-    code = _at(demo, _sample(_CLIENT, "js", "module.mount("))
+    code = _at(demo, _sample(_CLIENT, "js", "await mount("))
     with _shown(browser, _page_with(code)) as shown:
         assert shown.is_visible(), shown.said
 
@@ -172,7 +171,7 @@ def test_the_page_in_the_readme_shows_the_widget_when_the_file_is_opened(
     browser: Browser, demo: Service, tmp_path: Path
 ) -> None:
     file = tmp_path / "clock.html"
-    file.write_text(_at(demo, _sample(_README, "html", ".mount(")), encoding="utf-8")
+    file.write_text(_at(demo, _sample(_README, "html", "mount(")), encoding="utf-8")
     context = browser.new_context(viewport={"width": 800, "height": 600})
     with contextlib.closing(context):
         counting, page = context.new_page(), context.new_page()
@@ -214,7 +213,7 @@ def test_the_sample_for_scripts_on_the_page_of_a_widget_shows_the_widget(
 
 
 def test_the_sample_with_the_sandbox_shows_the_widget(browser: Browser, demo: Service) -> None:
-    code = _at(demo, _sample(_SAFELY, "js", "client/sandbox"))
+    code = _at(demo, _sample(_INTEGRATING, "js", "client/sandbox"))
     with _shown(browser, _page_with(code)) as shown:
         assert shown.is_visible(), shown.said
         assert shown.says("running Running."), shown.said
@@ -239,7 +238,7 @@ def test_the_printed_policy_allows_all_that_the_page_tells_to_do(
     files = {
         "/": "<!doctype html>"
         + "".join(f'<script type="module" src="/{it}.js"></script>' for it in "abcd"),
-        "/a.js": _at(demo, _sample(_SAFELY, "js", "client/sandbox")),
+        "/a.js": _at(demo, _sample(_INTEGRATING, "js", "client/sandbox")),
         "/b.js": "".join(
             [
                 _sample(_SAFELY, "js", "function loadBundle"),
