@@ -1,33 +1,34 @@
-// What widget.json may contain: the rules of widget_contract/manifests.py, tested with its vectors.
-// The rules for characters in texts are simplified; `widget validate` and the catalog know all of
-// them.
+// What widget.json may contain: the patterns and limits of its JSON Schema, which is made of
+// widget_contract, and what a schema does not express, tested with the vectors. The rules for
+// characters in texts are simplified; `widget validate` and the catalog know all of them.
+
+import { readFileSync } from "node:fs";
 
 const MAX_MANIFEST_BYTES = 65_536;
-const MAX_CELLS = 100;
-const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
-const ICON = /^[a-z0-9]+(-[a-z0-9]+)*:[a-z0-9]+(-[a-z0-9]+)*$/;
-const PERMISSION =
-  /^(?!network:(?!(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$))[a-z0-9][a-z0-9:._/*-]{0,99}$/;
-const KEYWORD = /^(?=.{2,30}$)[a-z0-9]+(-[a-z0-9]+)*$/;
-const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
-const FILE = /^(?!\.\.?(\/|$))[^/\\\x00-\x1f]+(\/(?!\.\.?(\/|$))[^/\\\x00-\x1f]+)*$/;
-const DOMAIN = /^[a-z_][a-z0-9_]{0,63}$/;
-const ENTITY = /^(?=.{3,255}$)(?!([^*]*\*){5})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+$/;
-const SERVICE = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$/;
+const MAX_NARROWED = 128;
+const { properties: KEYS } = JSON.parse(readFileSync(new URL("./widget.schema.json", import.meta.url), "utf8"));
+const fits = ({ pattern = "", maxLength = Infinity }) => {
+  const expression = new RegExp(pattern);
+  return (value) => typeof value === "string" && value.length <= maxLength && expression.test(value);
+};
+const MAX_CELLS = KEYS.minSize.properties.w.maximum;
+const CAPABILITY = KEYS.capabilities.items.properties;
+const TEXTS = KEYS.translations.additionalProperties.properties;
+const [isName, isVersion, isIcon, isFile] = [KEYS.name, KEYS.version, KEYS.icon.anyOf[0], KEYS.main].map(fits);
+const isPermission = fits(KEYS.permissions.items.anyOf[1]);
+const [isKeyword, isLanguage] = [KEYS.keywords.items, KEYS.translations.propertyNames].map(fits);
+const isDomain = fits(CAPABILITY.domain);
+const NARROWED = {
+  entities: [fits(CAPABILITY.entities.items), "a pattern such as lock.front_*"],
+  services: [fits(CAPABILITY.services.items), "a name such as unlock"],
+};
 const NUMBER = "(0|[1-9]\\d*)";
 const MORE = "(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?";
-const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}${MORE}$`);
 const PART = `(${NUMBER}|[xX*])`;
 const PARTIAL = `v?${PART}(\\.${PART}(\\.${PART}${MORE})?)?`;
 const COMPARATORS = new RegExp(`^\\s*((\\^|~>?|[<>]?=?)\\s*${PARTIAL}(\\s+|$))+$`);
 const HYPHEN = new RegExp(`^\\s*${PARTIAL}\\s+-\\s+${PARTIAL}\\s*$`);
 const INVISIBLE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
-const NARROWED = { entities: [ENTITY, "a pattern such as lock.front_*"], services: [SERVICE, "a name such as unlock"] };
-
-const MAX_README_BYTES = 65_536;
-const MAX_AUTHOR = 200;
-const ADDRESS = /^https:\/\/[^\s/?#@\\]+([/?#][^\s\\]*)?$/;
-const MAX_ADDRESS = 500;
 const HTTPS_RULE = "must be an https address, such as https://clock.example.";
 
 /** README, addresses and author, which pages show. */
@@ -35,8 +36,8 @@ function readDetails({ readme, homepage, repository, author }, complain) {
   const isAbsent = (value) => (value ?? "") === "";
   if (!isAbsent(readme) && typeof readme !== "string") {
     complain("readme", "must be a text.");
-  } else if (!isAbsent(readme) && Buffer.byteLength(readme) > MAX_README_BYTES) {
-    complain("readme", `must have at most ${MAX_README_BYTES} bytes.`);
+  } else if (!isAbsent(readme) && Buffer.byteLength(readme) > KEYS.readme.maxLength) {
+    complain("readme", `must have at most ${KEYS.readme.maxLength} bytes.`);
   }
   if (!isAbsent(homepage) && !isAddress(homepage)) complain("homepage", HTTPS_RULE);
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -45,16 +46,15 @@ function readDetails({ readme, homepage, repository, author }, complain) {
   if (!isAbsent(address) && !isAddress(address)) complain("repository", HTTPS_RULE);
   if (isAbsent(author)) return;
   const name = isObject(author) ? author.name : author;
-  if (typeof name !== "string" || name.trim() === "" || name.length > MAX_AUTHOR) {
+  if (typeof name !== "string" || name.trim() === "" || name.length > KEYS.author.anyOf[0].maxLength) {
     complain("author", 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.');
   } else if (isObject(author) && !isAbsent(author.url) && !isAddress(author.url)) {
     complain("author.url", HTTPS_RULE);
   }
 }
 
-function isAddress(value) {
-  return typeof value === "string" && value.length <= MAX_ADDRESS && ADDRESS.test(value) && URL.canParse(value);
-}
+const isHttps = fits(KEYS.homepage.anyOf[0]);
+const isAddress = (value) => isHttps(value) && URL.canParse(value);
 
 /** The manifest, and all its errors: each a field and a sentence. */
 export function checkManifest(text) {
@@ -87,25 +87,30 @@ export function checkManifest(text) {
       complain(key, rule);
     }
   }
-  const matches = (pattern) => (value) => value.length <= 256 && pattern.test(value);
-  const isLine = (max) => (value) => value.trim() !== "" && value.length <= max;
+  const isLine = (value, max) => value.trim() !== "" && value.length <= max;
+  /** A text of one line, or of several, with the limit of the schema. */
+  function readText(key, test = isLine) {
+    const { maxLength } = KEYS[key].anyOf?.findLast((it) => it.maxLength) ?? KEYS[key];
+    read(key, (it) => test(it, maxLength), `must have at most ${maxLength} characters.`, optional);
+  }
   const required = { isRequired: true };
   const optional = { isEmptyAbsent: true };
 
   const nameRule = "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit.";
-  read("name", matches(NAME), nameRule, required);
-  read("scope", matches(NAME), nameRule);
-  read("version", matches(VERSION), "write a semantic version, three numbers, such as 1.0.0.", required);
-  const named = (value) => isLine(100)(value) && !INVISIBLE.test(value);
-  read("displayName", named, "must have 1 to 100 characters, and no invisible ones.", required);
-  read("description", isLine(1_000), "must have at most 1,000 characters.", optional);
-  read("icon", matches(ICON), "must be an Iconify name, such as mdi:clock.", optional);
+  read("name", isName, nameRule, required);
+  read("scope", isName, nameRule);
+  read("version", isVersion, "write a semantic version, three numbers, such as 1.0.0.", required);
+  const most = KEYS.displayName.maxLength;
+  const isNamed = (value) => isLine(value, most) && !INVISIBLE.test(value);
+  read("displayName", isNamed, `must have 1 to ${most} characters, and no invisible ones.`, required);
+  readText("description");
+  read("icon", isIcon, "must be an Iconify name, such as mdi:clock.", optional);
   readSizes(manifest, complain);
   read("sdkVersion", isRange, "must be an npm range of SDKs, such as ^2.0.0, and not any.", required);
-  read("license", isLine(200), "must have at most 200 characters.", optional);
-  read("releaseNotes", (it) => it.length <= 20_000, "must have at most 20,000 characters.", optional);
+  readText("license");
+  readText("releaseNotes", (it, max) => it.length <= max);
   for (const key of ["main", "style"]) {
-    read(key, matches(FILE), "must be a file below the manifest's folder, such as dist/index.js.");
+    read(key, isFile, "must be a file below the manifest's folder, such as dist/index.js.");
   }
   readDetails(manifest, complain);
   readKept(manifest, complain);
@@ -152,17 +157,19 @@ function readSizes({ minSize, maxSize }, complain) {
 
 function readPermissions(found, complain) {
   if ((found ?? null) === null) return;
-  if (!Array.isArray(found) || found.length > 50) return complain("permissions", "must be a list of at most 50.");
-  const wrong = found.filter((it) => typeof it !== "string" || !PERMISSION.test(it));
+  const { maxItems } = KEYS.permissions;
+  if (!Array.isArray(found) || found.length > maxItems) return complain("permissions", `must be a list of at most ${maxItems}.`);
+  const wrong = found.filter((it) => !isPermission(it));
   for (const it of wrong) complain("permissions", `${JSON.stringify(it)} is not a permission, such as storage.`);
   if (new Set(found).size < found.length) complain("permissions", "names a permission twice.");
 }
 
 function readKeywords(found, complain) {
   if ((found ?? null) === null) return;
-  if (!Array.isArray(found) || found.length > 10) return complain("keywords", "must be a list of at most 10.");
+  const { maxItems } = KEYS.keywords;
+  if (!Array.isArray(found) || found.length > maxItems) return complain("keywords", `must be a list of at most ${maxItems}.`);
   found.forEach((it, at) => {
-    if (typeof it !== "string" || !KEYWORD.test(it)) {
+    if (!isKeyword(it)) {
       complain(`keywords[${at}]`, "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone.");
     } else if (found.indexOf(it) < at) complain(`keywords[${at}]`, `${it} is given twice.`);
   });
@@ -171,20 +178,20 @@ function readKeywords(found, complain) {
 function readTranslations(found, complain) {
   if ((found ?? null) === null) return;
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject(found) || Object.keys(found).length > 30) {
+  if (!isObject(found) || Object.keys(found).length > KEYS.translations.maxProperties) {
     return complain("translations", 'must be an object such as {"de": {"displayName": "Uhr"}}, of at most 30 languages.');
   }
   const isText = (value, most) => typeof value === "string" && value.trim() !== "" && value.length <= most;
   for (const [tag, texts] of Object.entries(found)) {
     const at = `translations.${tag}`;
-    if (!LANGUAGE.test(tag)) complain("translations", `${tag} is not the tag of a language, such as de or pt-BR.`);
+    if (!isLanguage(tag)) complain("translations", `${tag} is not the tag of a language, such as de or pt-BR.`);
     else if (!isObject(texts) || !("displayName" in texts || "description" in texts)) {
       complain(at, "must have a displayName, a description, or both.");
     } else {
-      for (const [key, most] of [["displayName", 100], ["description", 1_000]]) {
+      for (const [key, { maxLength: most }] of Object.entries(TEXTS)) {
         if (key in texts && !isText(texts[key], most)) complain(`${at}.${key}`, `must have 1 to ${most} characters.`);
       }
-      const others = Object.keys(texts).filter((key) => key !== "displayName" && key !== "description");
+      const others = Object.keys(texts).filter((key) => !(key in TEXTS));
       for (const key of others) complain(at, `${key} cannot be translated, only displayName and description.`);
     }
   }
@@ -192,7 +199,8 @@ function readTranslations(found, complain) {
 
 function readCapabilities(found, complain) {
   if ((found ?? null) === null) return;
-  if (!Array.isArray(found) || found.length > 32) return complain("capabilities", "must be a list of at most 32 objects.");
+  const { maxItems } = KEYS.capabilities;
+  if (!Array.isArray(found) || found.length > maxItems) return complain("capabilities", `must be a list of at most ${maxItems} objects.`);
   let narrowed = 0;
   found.forEach((it, index) => {
     const at = `capabilities[${index}]`;
@@ -200,10 +208,10 @@ function readCapabilities(found, complain) {
       return complain(at, 'must be an object such as {"domain": "lock", "access": "control"}.');
     }
     if ((it.domain ?? null) === null) complain(`${at}.domain`, "is missing.");
-    else if (!DOMAIN.test(it.domain)) complain(`${at}.domain`, "must be like media_player.");
+    else if (!isDomain(it.domain)) complain(`${at}.domain`, "must be like media_player.");
     if ((it.access ?? null) === null) complain(`${at}.access`, "is missing.");
-    else if (it.access !== "read" && it.access !== "control") complain(`${at}.access`, "must be read or control.");
-    for (const [key, [pattern, rule]] of Object.entries(NARROWED)) {
+    else if (!CAPABILITY.access.enum.includes(it.access)) complain(`${at}.access`, "must be read or control.");
+    for (const [key, [isRight, rule]] of Object.entries(NARROWED)) {
       if ((it[key] ?? null) === null) continue;
       if (!Array.isArray(it[key]) || it[key].length === 0) {
         complain(`${at}.${key}`, `must be a list with at least one: ${rule}.`);
@@ -211,9 +219,9 @@ function readCapabilities(found, complain) {
       }
       narrowed += it[key].length;
       it[key].forEach((one, i) => {
-        if (typeof one !== "string" || !pattern.test(one)) complain(`${at}.${key}[${i}]`, `must be ${rule}.`);
+        if (!isRight(one)) complain(`${at}.${key}[${i}]`, `must be ${rule}.`);
       });
     }
   });
-  if (narrowed > 128) complain("capabilities", "must not name more than 128 entities and services in all.");
+  if (narrowed > MAX_NARROWED) complain("capabilities", "must not name more than 128 entities and services in all.");
 }

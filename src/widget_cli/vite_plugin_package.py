@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
+from widget_contract.manifest_schema import printed
 from widget_contract.preview import preview_files
 
 from .preview_page import page_files
@@ -49,6 +50,7 @@ def plugin_files() -> dict[str, bytes]:
     names = [it for it in (*_ALWAYS, *_package()["files"]) if (own / it).is_file()]
     files = {it: (own / it).read_bytes() for it in names}
     files["widget.d.ts"] = (source / "template" / "contract" / "widget.d.ts").read_bytes()
+    files["widget.schema.json"] = printed().encode()
     headers = {}
     for name, page in page_files().items():
         headers[name] = {
