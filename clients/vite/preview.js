@@ -10,7 +10,7 @@ import { build, mergeConfig } from "vite";
 
 const PAGE = new URL("./page/", import.meta.url);
 const HEADERS = JSON.parse(readFileSync(new URL("headers.json", PAGE), "utf8"));
-const SHOWN_KEYS = ["configSchema", "defaultConfig", "defaultSize"];
+const SHOWN_KEYS = ["configSchema", "configVersion", "defaultConfig", "defaultSize"];
 const SETTLE_MS = 60; // Editors and git change several files at once.
 const KEEP_ALIVE_MS = 10_000;
 const KEPT_FILES = 10;

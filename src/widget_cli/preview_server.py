@@ -36,7 +36,7 @@ _BUILT_WITHIN_S = 3.0
 _SEE_TERMINAL = "If its build failed, the terminal says why."
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
-_SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
+_SHOWN_KEYS = ("configSchema", "configVersion", "defaultConfig", "defaultSize")
 _SAME_ORIGIN = ("Cross-Origin-Resource-Policy", "same-origin")
 _KEEP_ALIVE_S = 10
 

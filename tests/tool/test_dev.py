@@ -239,3 +239,24 @@ def test_a_source_that_is_not_built_soon_is_a_warning_on_the_page(
 
     os.utime(folder / "index.js", (time.time() + 20, time.time() + 20))
     assert widget.state().warnings == []
+
+
+def test_settings_of_an_older_version_are_migrated(dev: Dev, page: Page) -> None:
+    folder, url = dev
+    manifest, module = (folder / "widget.json").read_text(), (folder / "index.js").read_text()
+    migrate = "export const migrate = ({ old }, from) => ({ text: `${old} of ${from}` });\n"
+    schema = {"properties": {"text": {"type": "string", "title": "Words"}}}
+    changed = json.loads(manifest) | {"configSchema": schema, "configVersion": 3}
+    (folder / "widget.json").write_text(json.dumps(changed))
+    (folder / "index.js").write_text(module + migrate)
+    page.goto(url)
+    page.get_by_text("Open with settings of another version").click()
+    expect(page.get_by_label("Their version")).to_have_value("2")
+    page.get_by_label("Their version").fill("1")
+    page.get_by_label("The settings, as JSON").fill('{"old": "Words"}')
+    page.get_by_role("button", name="Open").click()
+    widget = page.frame_locator("iframe").get_by_role("group")
+    expect(widget).to_contain_text("Words of 1")
+    expect(page.get_by_label("Words", exact=True)).to_have_value("Words of 1")
+    (folder / "widget.json").write_text(manifest)
+    (folder / "index.js").write_text(module)

@@ -3,6 +3,7 @@ import { draw } from "./preview/panel.js";
 
 const place = document.querySelector("#place");
 const findings = document.querySelector("#findings");
+const older = document.querySelector("#older");
 let panel = null;
 let drawn = "";
 
@@ -19,8 +20,23 @@ async function look() {
   panel?.end();
   drawn = JSON.stringify(about);
   panel = draw(place, version);
+  const { configVersion } = Object(version.manifest);
+  older.hidden = !configVersion;
+  if (configVersion) older.querySelector("input").value ||= configVersion - 1;
   if (runs) await panel.run();
 }
+
+older.addEventListener("input", ({ target }) => target.setCustomValidity(""));
+older.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { configVersion, config } = event.target.elements;
+  try {
+    panel.run({ config: JSON.parse(config.value), configVersion: configVersion.valueAsNumber });
+  } catch {
+    config.setCustomValidity("This is not JSON.");
+    config.reportValidity();
+  }
+});
 
 function show(faults, warnings, runs) {
   const all = [...faults, ...warnings];

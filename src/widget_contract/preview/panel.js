@@ -55,7 +55,8 @@ class Panel {
     return make("div", { className: "preview-poster" }, still === null ? [inside] : [still, inside]);
   }
 
-  async run() {
+  /** `older`: settings of another version, `{ config, configVersion }`, which the widget migrates. */
+  async run(older) {
     this.isWanted = true;
     const [{ Preview }, settings] = await Promise.all([import("./preview.js"), import("./settings.js")]);
     this.#preview ??= new Preview(this.holder, {
@@ -64,7 +65,8 @@ class Panel {
     if (this.#form === null) this.#drawSettings(settings);
     await this.#preview.run({
       ...this.#version, title: `${_("Preview")}: ${this.#version.displayName}`,
-      config: this.#form.config, scheme: this.#scheme,
+      config: this.#form.config, scheme: this.#scheme, ...older,
+      onConfig: (config) => this.#form.fill(config),
     });
   }
 

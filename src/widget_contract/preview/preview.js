@@ -30,7 +30,10 @@ export class Preview {
 
   /** `permissions` may contain capabilities; `credentials` is "same-origin" for files that only the
    *  visitor may read. */
-  async run({ bundleUrl, sha256Hash, styleUrl, credentials, permissions = [], title, config, scheme }) {
+  async run({
+    bundleUrl, sha256Hash, styleUrl, credentials, permissions = [], manifest, title, scheme, ...settings
+  }) {
+    const { config, configVersion, onConfig } = settings;
     this.stop();
     const number = (this.#run += 1);
     const isCurrent = () => number === this.#run;
@@ -51,7 +54,8 @@ export class Preview {
     const [bundle, css] = files;
     const shown = { ...this.#wanted };
     const mounted = await mount(this.#place, {
-      frame: FRAME, files: { bundle, css, manifest: { permissions } }, grants: permissions, sdk: SDK,
+      frame: FRAME, grants: permissions, sdk: SDK, configVersion, onConfig,
+      files: { bundle, css, manifest: { permissions, configVersion: manifest?.configVersion } },
       ...shown, title, host: sampleHost(), translate: this.#translate, onState: say, signal,
     }).catch(() => null); // onState was told.
     if (mounted === null || !isCurrent()) return mounted?.unmount();
