@@ -13,6 +13,7 @@ OPENAPI = "docs/openapi.json"
 # What precedes and follows the version. Each occurs in its file at least once.
 PLACES: dict[str, tuple[tuple[str, str], ...]] = {
     SOURCE: (('VERSION = "', '"'), ('CLI_LATEST = "', '"')),
+    "src/widget_catalog_client/calls.py": (('USER_AGENT = "widget-catalog-client/', '"'),),
     "src/widget_cli/__init__.py": (('VERSION = "', '"'),),
     "pyproject.toml": (
         ('\nversion = "', '"'),
@@ -33,6 +34,7 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
         ("$ widget --version\n", "\n"),
         ("vite-plugin-widget-catalog-", ".tgz"),
         ("widget-catalog-cli-", ".tgz"),
+        ("create-dashboard-widget-", ".tgz"),
     ),
     "docs/managing-widgets.md": (
         ("clients/github-action@v", "\n"),
