@@ -16,7 +16,7 @@ from support.postgresql import execute
 from support.service import run_command
 from support.site import SECRET_KEY
 from support.widgets import ndjson, widget_line
-from widget_catalog.catalog.replica import following
+from widget_catalog.catalog.replica.following import EVERY_S, Task
 from widget_catalog.core.db.listening import Listening
 
 JS = b"export function mount() {}\n"
@@ -126,7 +126,7 @@ def test_a_change_is_shown_elsewhere_within_a_fraction_of_the_polling_interval(
             assert time.monotonic() - began < 60
         waits.append(time.monotonic() - began)
     # Without notifications it would take half of the interval on average.
-    assert sorted(waits)[len(waits) // 2] < following._LOOK_S / 5
+    assert sorted(waits)[len(waits) // 2] < EVERY_S[Task.OTHER_NODES] / 5
 
 
 def test_downloads_are_counted_while_a_migration_locks_the_changes(

@@ -10,8 +10,8 @@ only once in some seconds: notifications may be lost.
 
 import fcntl
 import threading
-import time
 from collections.abc import Callable
+from enum import Enum, auto
 from pathlib import Path
 
 import structlog
@@ -21,6 +21,7 @@ from ...core.db.listening import Listening, ReadOnlyServer, describe_strangers
 from ...core.db.migrate import SCHEMA, migrate
 from ...core.db.transaction_ids import transaction_horizon
 from ...core.errors import StoreUnavailable
+from .due import Due
 from .node_status import NodeStatus
 from .replica import Replica
 from .revision import Counts, opened_file
@@ -31,19 +32,40 @@ _NOT_SHOWN = "What other nodes have changed cannot be shown."
 
 # How often an idle follower checks whether it should take over.
 _RELIEF_S = 0.2
-# How often to check that the database responds, which is no transaction.
-_BEAT_S = 0.5
 # Until then a thread returns its connection, unless the database hangs.
 _END_TIMEOUT_S = 5.0
 _RETRY_S = 0.5
-# How often to read the end of the feed without a notification; also to check the other nodes.
-_LOOK_S = 5.0
-# How often to compare the replica with the feed, and to read counts, without a notification.
-_APPLY_S = 10.0
-# Counts are notified of at most this often by all nodes together: the server serializes notifying
-# transactions. For longer than that, all nodes read counts at every beat.
-_TELL_COUNTS_S = 1.0
+# After a notification of counts, all nodes read counts for this long.
 _COUNTING_S = 2.5
+
+
+class Task(Enum):
+    CHECK = auto()
+    LOOK = auto()
+    OTHER_NODES = auto()
+    TELL_COUNTS = auto()
+    APPLY = auto()
+    COUNTS = auto()
+    ALL_COUNTS = auto()
+
+
+# What is done how often, unless it is called for. The first four by the thread that listens.
+EVERY_S = {
+    # That the database responds, which is no transaction.
+    Task.CHECK: 0.5,
+    # At the end of the feed: after a notification; and with the next task, in case one was lost.
+    Task.LOOK: float("inf"),
+    # Whether all nodes have the same secrets.
+    Task.OTHER_NODES: 5.0,
+    # By all nodes together: the server serializes notifying transactions.
+    Task.TELL_COUNTS: 1.0,
+    # Compares the replica with the feed.
+    Task.APPLY: 10.0,
+    # Those that other nodes have counted, as long as somebody counts.
+    Task.COUNTS: 0.5,
+    # After every new connection: see _follow_counts.
+    Task.ALL_COUNTS: float("inf"),
+}
 
 
 class Follower:
@@ -67,13 +89,10 @@ class Follower:
         self._strangers: list[str] = []
         self._is_failing = False
         self._schema = SCHEMA
-        # Set with every new connection: see _follow_counts.
-        self._is_new = threading.Event()
-        # Set if there may be something to apply.
-        self._is_changed = threading.Event()
-        # When a node has last notified of counts, and the counts here that were notified of.
-        self._counts_told_at = float("-inf")
-        self._told = 0
+        self._due = Due(EVERY_S)
+        # What other nodes were told: the last change that was applied here, and the last count.
+        self._applied_told = -1
+        self._counts_told = 0
         self._ended = threading.Event()
         self._woken = threading.Event()
         self._threads = [threading.Thread(target=self._lead, name="follower", daemon=True)]
@@ -82,8 +101,8 @@ class Follower:
     def close(self) -> None:
         self._ended.set()
         self._woken.set()
-        for it in self._threads:
-            it.join(timeout=_END_TIMEOUT_S)
+        for thread in self._threads:
+            thread.join(timeout=_END_TIMEOUT_S)
         self._store.close()
 
     def _lead(self) -> None:
@@ -102,7 +121,8 @@ class Follower:
         while not self._ended.is_set():
             try:
                 with self._listen() as listening:
-                    self._is_new.set()
+                    self._applied_told = -1
+                    self._due.call_for(Task.LOOK, Task.OTHER_NODES, Task.APPLY, Task.ALL_COUNTS)
                     self._hear(listening)
             except ReadOnlyServer as error:
                 self._status.database_became_read_only()
@@ -119,41 +139,55 @@ class Follower:
 
     def _hear(self, listening: Listening) -> None:
         """Runs until this ends, or the connection fails."""
-        looked_at = beat_at = float("-inf")
-        is_changed, applied_told = True, -1
+        due = self._due
         while not self._ended.is_set():
-            now = time.monotonic()
-            is_beat, is_late = now - beat_at >= _BEAT_S, now - looked_at >= _LOOK_S
-            is_applying = self._status.lag_changes or self._status.applied_seq != applied_told
-            if is_changed or is_late or self._schema < SCHEMA or (is_beat and is_applying):
-                with listening.one_transaction():
-                    if self._status.lag_changes:
-                        self._status.others_applied(listening.find_applied_by_others())
-                    if is_late:
-                        looked_at = now
-                        self._note_strangers(listening.find_strangers())
-                    applied_told = self._status.applied_seq
-                    self._look(listening)  # The last query before the wait: other nodes read it.
-                beat_at = now
+            if self._is_look_due():
+                self._look(listening)
+                due.done(Task.CHECK)
                 # What was changed between a look and the first LISTEN was not heard.
-                is_changed = self._schema >= SCHEMA and listening.start()
-                if is_changed:
+                if self._schema >= SCHEMA and listening.start():
+                    due.call_for(Task.LOOK)
                     continue
-            elif is_beat:
+            elif due.take(Task.CHECK):
                 listening.check()
                 self._status.database_is_there()
-                beat_at = now
             self._woken.set()
             self._tell_counts(listening)
-            heard = listening.wait(max(0.0, beat_at + _BEAT_S - time.monotonic()))
-            is_changed = heard.changes
-            if is_changed:
-                self._is_changed.set()
-                self._status.note_notification()
+            heard = listening.wait(due.wait_s(Task.CHECK))
+            if heard.changes:
+                due.call_for(Task.LOOK)
+                self._note_changes()
             if heard.counts:
-                self._counts_told_at = time.monotonic()
+                due.done(Task.TELL_COUNTS)
+
+    def _is_look_due(self) -> bool:
+        """At every check, too, if the database must be migrated first, or while changes are
+        applied: other nodes are told.
+        """
+        due, status = self._due, self._status
+        is_busy = (
+            self._schema < SCHEMA
+            or status.lag_changes > 0
+            or status.applied_seq != self._applied_told
+        )
+        tasks = (Task.LOOK, Task.OTHER_NODES, *((Task.CHECK,) if is_busy else ()))
+        return any(due.is_due(it) for it in tasks)
+
+    def _note_changes(self) -> None:
+        self._due.call_for(Task.APPLY)
+        self._status.note_notification()
 
     def _look(self, listening: Listening) -> None:
+        self._due.done(Task.LOOK)
+        with listening.one_transaction():
+            if self._status.lag_changes:
+                self._status.others_applied(listening.find_applied_by_others())
+            if self._due.take(Task.OTHER_NODES):
+                self._note_strangers(listening.find_strangers())
+            self._applied_told = self._status.applied_seq
+            self._read_state(listening)  # The last query before the wait: other nodes read it.
+
+    def _read_state(self, listening: Listening) -> None:
         newest_seq, schema = listening.read_state(self._status.applied_seq)
         # A release that can write to the newer schema goes on as before.
         is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
@@ -161,8 +195,7 @@ class Follower:
         if schema < SCHEMA:  # It is migrated first.
             return
         if newest_seq != self._status.newest_seq:  # Perhaps without a notification.
-            self._is_changed.set()
-            self._status.note_notification()
+            self._note_changes()
         self._status.database_responded(newest_seq, is_newer=is_newer)
         if self._is_failing:
             _log.info("The database answers again.")
@@ -173,11 +206,9 @@ class Follower:
         them are reading counts already.
         """
         counted_at = self._status.counted_at
-        if counted_at == self._told or time.monotonic() < self._counts_told_at + _TELL_COUNTS_S:
-            return
-        self._counts_told_at = time.monotonic()
-        if listening.notify_counts(self._status.applied_seq):
-            self._told = counted_at
+        if counted_at != self._counts_told and self._due.take(Task.TELL_COUNTS):
+            is_told = listening.notify_counts(self._status.applied_seq)
+            self._counts_told = counted_at if is_told else self._counts_told
 
     def _note_release(self, schema: str, *, is_newer: bool) -> None:
         if is_newer and not self._status.is_newer:
@@ -195,58 +226,51 @@ class Follower:
         self._strangers = strangers
 
     def _apply_forever(self) -> None:
-        applied_at = counted_at = float("-inf")
         is_failing = False
         while not self._ended.is_set():
-            self._woken.wait(_BEAT_S)
+            self._woken.wait(EVERY_S[Task.CHECK])
             self._woken.clear()
             if self._ended.is_set():
                 return
             try:
                 if self._schema < SCHEMA:  # The database was down when this node started.
                     migrate(self._store)
-                is_changed, now = self._is_applying_due(applied_at), time.monotonic()
-                if is_changed:
-                    self._is_changed.clear()
-                    self._replica.apply(self._store)
-                    self._status.applied(self._replica.applied_seq())
-                    applied_at = now
-                is_counting = now < self._counts_told_at + _COUNTING_S or self._is_new.is_set()
-                # A change, such as an import, may include counts.
-                if is_changed or (is_counting and now - counted_at >= _BEAT_S):
-                    counted_at = now
-                    self._follow_counts()
+                self._catch_up()
                 is_failing = False
             except StoreUnavailable as error:
-                self._is_changed.set()
+                self._due.call_for(Task.APPLY)
                 if not is_failing:
                     _log.error(_NOT_SHOWN, error=error.message)
                 is_failing = True
                 self._ended.wait(_RETRY_S)
             except Exception:
-                self._is_changed.set()
+                self._due.call_for(Task.APPLY)
                 _log.exception(_NOT_SHOWN)
                 self._ended.wait(_RETRY_S * 2)
 
-    def _is_applying_due(self, applied_at: float) -> bool:
-        return (
-            self._is_changed.is_set()
-            or self._is_new.is_set()
-            or time.monotonic() - applied_at >= _APPLY_S
-            or not self._replica.shows(self._status.newest_seq)
-        )
+    def _catch_up(self) -> None:
+        due = self._due
+        is_applying = due.take(Task.APPLY) or not self._replica.shows(self._status.newest_seq)
+        if is_applying:
+            due.done(Task.APPLY)
+            self._replica.apply(self._store)
+            self._status.applied(self._replica.applied_seq())
+        is_counting = due.since_s(Task.TELL_COUNTS) < _COUNTING_S
+        # A change, such as an import, may include counts.
+        if is_applying or (is_counting and due.is_due(Task.COUNTS)):
+            due.done(Task.COUNTS)
+            self._follow_counts()
 
     def _follow_counts(self) -> None:
         """Other nodes' counts are found by transaction ids. A server that has crashed, or a
         promoted standby, may reuse ids: so all counts are compared after every new connection.
         """
-        if self._is_new.is_set():
-            self._is_new.clear()
+        if self._due.take(Task.ALL_COUNTS):
             try:
                 counted = transaction_horizon(self._store)
                 StoredCounts(self._counts, is_shared=True).mend(self._store)
             except StoreUnavailable:
-                self._is_new.set()
+                self._due.call_for(Task.ALL_COUNTS)
                 raise
         else:
             counted = follow_counts(self._counts, self._store, self._status.counted)
