@@ -28,7 +28,7 @@ from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.file import ReplicaState
 from widget_catalog.core.keys import SecretBox
-from widget_catalog.operations.commands import describe_slow_build
+from widget_catalog.operations.doctor_command import describe_slow_build
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import sysconfig
 
 import pytest
 
-from widget_catalog.operations.commands import describe_slow_build
+from widget_catalog.operations.doctor_command import describe_slow_build
 
 USES_A_PROFILE = "-fprofile-use -fprofile-correction"
 

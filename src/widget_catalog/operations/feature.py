@@ -10,7 +10,8 @@ from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job, value_of
 from ..core.setting_rules import between
 from ..core.settings import FeatureSettings, setting
-from .commands import audit, doctor, stats
+from .commands import audit, stats
+from .doctor_command import doctor
 from .migrate_command import migrate
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
+_SHOWN = 20
 
 WHERE = "Catalog and settings"
 
@@ -128,3 +130,11 @@ def fail(message: str) -> NoReturn:
 
 def report(sentence: str) -> None:
     say.print(escape(sentence))
+
+
+def say_some(label: str, sentences: Sequence[str]) -> None:
+    """The first of them, each after a label with markup; a damaged disk may cause thousands."""
+    for sentence in sentences[:_SHOWN]:
+        say.print(f"{label} {escape(sentence)}")
+    if len(sentences) > _SHOWN:
+        say.print(f"{label} … and {len(sentences) - _SHOWN:,} more.")
