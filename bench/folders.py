@@ -41,7 +41,7 @@ def ensure_folder(widgets: int, versions: int | None = None, *, has_texts: bool 
 
 
 def warmed(folder: Path) -> Path:
-    """The same folder, with its files in the page cache, as on a machine in use."""
+    """This folder, with its files in the page cache, as on a machine in use."""
     for path in (*(folder / "replica").glob("*.mdb"), folder / "catalog.db", folder / "run/index"):
         with contextlib.suppress(FileNotFoundError), path.open("rb", buffering=0) as file:
             while file.read(_CHUNK_BYTES):

@@ -80,7 +80,7 @@ def cpu_seconds_of(pids: Iterable[int]) -> float:
 
 
 def whole_cpu_s(pid: int) -> float:
-    """The same of a process, its current children, and all ended children that were waited for."""
+    """The CPU time of a process, its current children, and all ended ones that were waited for."""
     after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     seconds = sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")
     for child in children_of(pid):

@@ -37,12 +37,12 @@ def _running_nodes(rig: Rig, database: Database, count: int) -> Iterator[list[Se
     try:
         with contextlib.ExitStack() as stack:
             yield [
-                stack.enter_context(running_catalog(rig, it, settings=database.settings))
-                for it in folders
+                stack.enter_context(running_catalog(rig, folder, settings=database.settings))
+                for folder in folders
             ]
     finally:
-        for it in folders:
-            shutil.rmtree(it, ignore_errors=True)
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def reads(rig: Rig) -> list[Outcome]:
@@ -58,13 +58,13 @@ def reads(rig: Rig) -> list[Outcome]:
         contenders = [shared, alone]
         loads: dict[Server, list[float]] = {shared: [], alone: []}
         rates: dict[Server, list[float]] = {shared: [], alone: []}
-        for it in contenders:
-            run_wrk(rig, it, file, rig.options.seconds)
+        for contender in contenders:
+            run_wrk(rig, contender, file, rig.options.seconds)
         for _ in range(rig.options.rounds):
-            for it in contenders:
-                load = run_wrk(rig, it, file, rig.options.seconds)
-                loads[it].append(load.cpu_rate)
-                rates[it].append(load.rate)
+            for contender in contenders:
+                load = run_wrk(rig, contender, file, rig.options.seconds)
+                loads[contender].append(load.cpu_rate)
+                rates[contender].append(load.rate)
             contenders.reverse()
     by_clock = median_ratio(rates[shared], rates[alone])
     notes = [
@@ -114,8 +114,8 @@ def publishes(rig: Rig) -> list[Outcome]:
         _with_authors(rig, _AUTHORS) as (nodes, authors),
         ThreadPoolExecutor(_AUTHORS) as threads,
     ):
-        for it in authors:
-            it.publish()
+        for posting in authors:
+            posting.publish()
         before = sum(cpu_seconds_of(it.pids()) for it in nodes)
         began = time.perf_counter()
         turns = [author for author in authors for _ in range(_PUBLISHES // 4)]
@@ -150,8 +150,8 @@ def _with_authors(rig: Rig, count: int) -> Iterator[tuple[list[Server], list[Aut
                 Author(nodes[number % _NODES], name, _SMALL_BUNDLE_BYTES)
                 for number, name in enumerate(names)
             ]
-            for it in authors:
-                stack.callback(it.close)
+            for author in authors:
+                stack.callback(author.close)
             yield nodes, authors
 
 
@@ -164,8 +164,8 @@ def counts(rig: Rig) -> list[Outcome]:
         server.copy_of(SIZE) as database,
         _running_nodes(rig, database, _NODES) as nodes,
     ):
-        for it in nodes:
-            run_wrk(rig, it, file, rig.options.seconds)
+        for node in nodes:
+            run_wrk(rig, node, file, rig.options.seconds)
         return [_count(rig, nodes[: it + 1], database, file) for it in range(_NODES)]
 
 

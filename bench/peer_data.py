@@ -1,4 +1,4 @@
-"""The same catalog for Verdaccio and Datasette, written as each of them stores it."""
+"""A catalog for Verdaccio and Datasette, written as each of them stores it."""
 
 import json
 import shutil
@@ -88,21 +88,21 @@ def _package(name: str, widget: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _version(name: str, widget: dict[str, Any], it: dict[str, Any]) -> dict[str, Any]:
+def _version(name: str, widget: dict[str, Any], version: dict[str, Any]) -> dict[str, Any]:
     taken = ("minSize", "maxSize", "sdkVersion", "configVersion", "permissions", "license")
     return {
-        "_id": f"{name}@{it['version']}",
+        "_id": f"{name}@{version['version']}",
         "name": name,
-        "version": it["version"],
+        "version": version["version"],
         "description": widget["description"],
         "keywords": widget["displayName"].lower().split(),
         "dist": {
-            "tarball": f"http://127.0.0.1/{name}/-/{widget['name']}-{it['version']}.tgz",
-            "shasum": it["sha256Hash"][:40],
-            "integrity": f"sha256-{it['sha256Hash']}",
-            "unpackedSize": it["bundleSize"],
+            "tarball": f"http://127.0.0.1/{name}/-/{widget['name']}-{version['version']}.tgz",
+            "shasum": version["sha256Hash"][:40],
+            "integrity": f"sha256-{version['sha256Hash']}",
+            "unpackedSize": version["bundleSize"],
         },
-        **{key: it[key] for key in taken},
+        **{key: version[key] for key in taken},
     }
 
 

@@ -123,8 +123,8 @@ def _times(outcome: Outcome) -> str:
 def _verdaccio(rig: Rig, program: Path, folder: Path) -> Iterator[Server]:
     port = free_port()
     command = [_node(), str(program), "--config", str(folder / "config.yaml")]
-    with running_other(rig, [*command, "--listen", f"127.0.0.1:{port}"], port, "/-/ping") as it:
-        yield it
+    with running_other(rig, [*command, "--listen", f"127.0.0.1:{port}"], port, "/-/ping") as other:
+        yield other
 
 
 @contextlib.contextmanager

@@ -48,9 +48,9 @@ def draw(outcomes: Sequence[Outcome], about: str) -> str:
     height = y - _GAP + _FOOT
     title = "CPU time of a request: Widget Catalog beside other servers"
     said = "; ".join(
-        f"{it.what}: "
-        + ", ".join(f"{_LABELS[name]} {_time(server.cpu_us)}" for name, server in _sorted(it))
-        for it in outcomes
+        f"{found.what}: "
+        + ", ".join(f"{_LABELS[name]} {_time(server.cpu_us)}" for name, server in _sorted(found))
+        for found in outcomes
     )
     return "\n".join(
         [
@@ -86,8 +86,8 @@ class _Scale:
 
     def labels(self, y: int) -> list[str]:
         return [
-            f'<text class="small middle" x="{self.x(10**it):.1f}" y="{y}">{_time(10**it)}</text>'
-            for it in self._powers
+            f'<text class="small middle" x="{self.x(figure):.1f}" y="{y}">{_time(figure)}</text>'
+            for figure in (10**it for it in self._powers)
         ]
 
 

@@ -98,9 +98,11 @@ async def _profile(name: str, worker: Worker, requests: Sequence[Request]) -> No
     profiler.disable()
     print(f"\n{name}: µs a request under the profiler\n{'self':>8}{'with callees':>14}{'calls':>8}")
     entries = sorted(profiler.getstats(), key=lambda it: it.inlinetime, reverse=True)
-    for it in entries[:_SHOWN]:
-        own, whole = (seconds * 1e6 / len(requests) for seconds in (it.inlinetime, it.totaltime))
-        print(f"{own:8.2f}{whole:14.2f}{it.callcount / len(requests):8.1f}  {_name(it.code)}")
+    for entry in entries[:_SHOWN]:
+        own, whole = (
+            seconds * 1e6 / len(requests) for seconds in (entry.inlinetime, entry.totaltime)
+        )
+        print(f"{own:8.2f}{whole:14.2f}{entry.callcount / len(requests):8.1f}  {_name(entry.code)}")
     print()
 
 

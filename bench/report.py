@@ -31,9 +31,9 @@ class Setting(NamedTuple):
     load_before: float
 
     def sentences(self) -> list[str]:
-        it = self.machine
+        machine = self.machine
         known = ("architecture", "processor", "memory", "system", "python")
-        lines = [f"{it['cores']} cores, {', '.join(it[name] for name in known)}."]
+        lines = [f"{machine['cores']} cores, {', '.join(machine[name] for name in known)}."]
         if self.cores.are_apart:
             lines.append("One worker a server, on one core; the client on another.")
         else:
@@ -46,10 +46,10 @@ class Setting(NamedTuple):
         return lines
 
     def caption(self) -> str:
-        it = self.machine
+        machine = self.machine
         return (
-            f"One worker each, on one core of {it['processor']} ({it['architecture']}), "
-            f"{it['python']}, {self.at:%Y-%m-%d}."
+            f"One worker each, on one core of {machine['processor']} ({machine['architecture']}), "
+            f"{machine['python']}, {self.at:%Y-%m-%d}."
         )
 
 
@@ -101,9 +101,9 @@ def as_markdown(setting: Setting, findings: Sequence[Finding]) -> str:
     compared = [it for it in findings if it.outcome is not None and it.outcome.servers]
     others = [it for it in findings if it not in compared]
     remarks = [
-        f"- **{it.outcome.what}**: {'; '.join(it.outcome.notes)}."
-        for it in findings
-        if it.outcome is not None and it.outcome.notes
+        f"- **{finding.outcome.what}**: {'; '.join(finding.outcome.notes)}."
+        for finding in findings
+        if finding.outcome is not None and finding.outcome.notes
     ]
     parts = [
         "# Performance",
@@ -179,7 +179,7 @@ def _finding_json(finding: Finding) -> dict[str, object]:
         "notes": list(outcome.notes),
         "figures": {name: round(figure, 4) for name, figure in outcome.figures.items()},
         "servers": {
-            name: {"cpuUs": round(it.cpu_us, 2), "requestsPerSecond": round(it.rate, 1)}
-            for name, it in outcome.servers.items()
+            name: {"cpuUs": round(server.cpu_us, 2), "requestsPerSecond": round(server.rate, 1)}
+            for name, server in outcome.servers.items()
         },
     }

@@ -183,10 +183,13 @@ def chosen(options: Options) -> list[Scenario]:
     """The selected scenarios. Those with a million widgets or with peers run only if they are
     named, or asked for by their option."""
     able = [
-        it
-        for it in SCENARIOS
-        if it.name in options.only
-        or ((options.million or not it.is_million) and (options.peers or not it.is_peers))
+        scenario
+        for scenario in SCENARIOS
+        if scenario.name in options.only
+        or (
+            (options.million or not scenario.is_million)
+            and (options.peers or not scenario.is_peers)
+        )
     ]
     if not options.only:
         return able

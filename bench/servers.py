@@ -104,7 +104,7 @@ def running_catalog(
 def starting_catalog(
     rig: Rig, data: Path, workers: int = 1, settings: Mapping[str, str] | None = None
 ) -> Iterator[Server]:
-    """The same, without waiting for it."""
+    """A service that was started, and may not respond yet."""
     port = free_port()
     command = [*catalog_command("serve"), "--data", str(data), "--port", str(port)]
     environment = environment_of(settings or {})

@@ -62,7 +62,7 @@ def survey(
 def survey_known(
     server: Server, targets: Iterable[str], headers: Mapping[str, str] | None = None
 ) -> Traffic:
-    """The same for a client that has every response already, so that each is a 304."""
+    """The traffic of a client that has every response already, so that each is a 304."""
     headers = headers or {}
     known: list[bytes] = []
     reply = None
@@ -162,15 +162,17 @@ def _compare(
 def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
     """Load one server after another, round after round, in alternating order."""
     files = {
-        it.name: write_requests(rig.folder / f"requests-{it.name}", it.requests)
-        for it in contenders
+        contender.name: write_requests(
+            rig.folder / f"requests-{contender.name}", contender.requests
+        )
+        for contender in contenders
     }
-    for it in contenders:
-        run_wrk(rig, it.server, files[it.name], max(_WARM_UP_S, rig.options.seconds))
+    for contender in contenders:
+        run_wrk(rig, contender.server, files[contender.name], max(_WARM_UP_S, rig.options.seconds))
     loads: dict[str, list[Load]] = {it.name: [] for it in contenders}
     for number in range(rig.options.rounds):
-        for it in contenders if number % 2 == 0 else reversed(contenders):
-            loads[it.name].append(_load(rig, it.server, files[it.name]))
+        for contender in contenders if number % 2 == 0 else reversed(contenders):
+            loads[contender.name].append(_load(rig, contender.server, files[contender.name]))
     return loads
 
 

@@ -63,8 +63,8 @@ def _memory(catalog: Server) -> list[Memory]:
 
 def _merged(running: list["Future[Tally]"]) -> Tally:
     whole = Tally()
-    for it in running:
-        part = it.result()
+    for process in running:
+        part = process.result()
         for kind, histogram in part.times_ms.items():
             whole.times_ms.setdefault(kind, Histogram()).merge(histogram)
         whole.acknowledged += part.acknowledged
@@ -98,8 +98,8 @@ def _as_text(tally: Tally, memory: list[list[Memory]], seconds: float, errors: l
     lines.append(f"errors: {tally.errors:,}; counts acknowledged: {tally.acknowledged:,}")
     for number, worker in enumerate(zip(*memory, strict=False), start=1):
         figures = ", ".join(
-            f"{when} {it.rss:,.0f} MB"
-            for when, it in zip(("before", "in the middle", "after"), worker, strict=True)
+            f"{when} {sample.rss:,.0f} MB"
+            for when, sample in zip(("before", "in the middle", "after"), worker, strict=True)
         )
         lines.append(f"memory of worker {number}: {figures}")
     steady = "steady" if seconds >= _LONG_ENOUGH_S else "not judged in less than 5 minutes"

@@ -74,7 +74,7 @@ def search_new(rig: Rig) -> list[Outcome]:
 
 
 def search_new_at(rig: Rig, size: int, wanted: Limit) -> list[Outcome]:
-    """The same in a larger catalog, with a worker of its own."""
+    """New searches in a larger catalog, with a worker of its own."""
     what = f"search, {size:,} widgets, hardly ever the same one"
     with running_catalog(rig, warmed(ensure_folder(size))) as catalog:
         survey(catalog, detail_targets(size, SIZE))

@@ -66,7 +66,7 @@ def tool_files(index: str | None) -> dict[str, bytes]:
 def build_wheels(
     folder: Path, projects: tuple[Path, ...] = (*TOOL, CLIENTS / "python")
 ) -> list[Path]:
-    """The same sources give the same files, here too."""
+    """Wheels of these projects; equal sources give equal files."""
     builders = [WheelBuilder(str(it)) for it in projects]
     built = [it.build(directory=str(folder), versions=["standard"]) for it in builders]
     return [Path(path) for paths in built for path in paths]

@@ -38,10 +38,10 @@ def _exchanged(operation: dict[str, Any]) -> list[Any]:
     return [operation.get("requestBody"), *(it for status, it in responses if status < "300")]
 
 
-def _needed(it: Any, document: dict[str, Any]) -> set[str]:
+def _needed(schema: Any, document: dict[str, Any]) -> set[str]:
     """The names of the schemas that this refers to, directly or not."""
     found: set[str] = set()
-    waiting = list(_references(it))
+    waiting = list(_references(schema))
     while waiting:
         reference = waiting.pop()
         if reference in found:
@@ -54,12 +54,12 @@ def _needed(it: Any, document: dict[str, Any]) -> set[str]:
     return {it.removeprefix(_REFERENCE) for it in found if it.startswith(_REFERENCE)}
 
 
-def _references(it: Any) -> Iterator[str]:
-    if isinstance(it, dict) and isinstance(it.get("$ref"), str):
-        yield it["$ref"]
-    if isinstance(it, dict | list):
-        for value in it.values() if isinstance(it, dict) else it:
-            yield from _references(value)
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+        yield value["$ref"]
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _references(part)
 
 
 def _query_interface(name: str, operation: dict[str, Any], document: dict[str, Any]) -> str:

@@ -19,8 +19,10 @@ _LINK = re.compile(rb"//[#@] sourceMappingURL=(\S+)\s*$")
 _INLINE = re.compile(rb"data:application/json(?:;charset=[\w-]+)?;base64,(.+)")
 _PACKAGE = re.compile(r".*(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)", re.S)
 _DIGITS = {
-    ord(it): number
-    for number, it in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    ord(letter): number
+    for number, letter in enumerate(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    )
 }
 _UNKNOWN = "(not in the source map, such as JSON)"
 
@@ -63,8 +65,8 @@ def show_parts(parts: list[Part]) -> list[str]:
     sizes = [sized(it.size_bytes) for it in shown]
     widest = max(map(len, sizes), default=0)
     return [
-        f"{size:>{widest}}  {it.size_bytes / total:>4.0%}  {it.name}"
-        for size, it in zip(sizes, shown, strict=True)
+        f"{size:>{widest}}  {part.size_bytes / total:>4.0%}  {part.name}"
+        for size, part in zip(sizes, shown, strict=True)
     ]
 
 
@@ -114,8 +116,8 @@ def _spans(lines: list[str], mappings: str) -> Iterator[tuple[int | None, int]]:
 def _decoded(segment: str) -> list[int]:
     """The base64 VLQ numbers of a segment."""
     numbers, value, shift = [], 0, 0
-    for it in segment.encode():
-        digit = _DIGITS[it]
+    for letter in segment.encode():
+        digit = _DIGITS[letter]
         value |= (digit & 31) << shift
         shift += 5
         if not digit & 32:

@@ -34,8 +34,12 @@ class _Output(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        for it in super().render(renderable, options):
-            yield it if it.control else Segment(_UNSAFE.sub(_escape_in_layout, it.text), it.style)
+        for segment in super().render(renderable, options):
+            yield (
+                segment
+                if segment.control
+                else Segment(_UNSAFE.sub(_escape_in_layout, segment.text), segment.style)
+            )
 
 
 say = _Output(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -70,7 +74,7 @@ def _escape_command(found: re.Match[str]) -> str:
 
 
 def plain(text: object) -> str:
-    """The same without markup, for `say` and `out`."""
+    """A text whose control characters and markup are escaped, for `say` and `out`."""
     return escape(escaped(text))
 
 

@@ -106,17 +106,17 @@ def _check_for_browsers(
     resolve packages, and provide what CommonJS needs."""
     is_common_js = any(_LIKE_COMMON_JS in it for it in known.errors)
     errors, warnings = [], []
-    for it in find_unsupported(content, root):
-        is_of_common_js = it.subject in COMMON_JS_NAMES
+    for finding in find_unsupported(content, root):
+        is_of_common_js = finding.subject in COMMON_JS_NAMES
         if is_common_js and is_of_common_js:
             continue
-        where = place_of(content, it.offset)
-        is_package = it.kind == "import" and not it.subject.startswith("node:")
+        where = place_of(content, finding.offset)
+        is_package = finding.kind == "import" and not finding.subject.startswith("node:")
         is_allowed = check is not ModuleCheck.FULL and (is_package or is_of_common_js)
-        if it.is_certain and not is_allowed:
-            errors.append(Lines(f"{name}, {where}: {it}", *where.excerpt))
+        if finding.is_certain and not is_allowed:
+            errors.append(Lines(f"{name}, {where}: {finding}", *where.excerpt))
         else:
-            warnings.append(f"{name}, {where}: {it}")
+            warnings.append(f"{name}, {where}: {finding}")
     return ModuleFindings(tuple(errors), tuple(warnings))
 
 

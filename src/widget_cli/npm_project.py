@@ -92,8 +92,8 @@ def _leaving_orderly() -> Iterator[None]:
     try:
         yield
     finally:
-        for it, handler in before.items():
-            signal.signal(it, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -155,14 +155,14 @@ def _show_problem(row: _Row, error: ToolError) -> None:
 def _show_summary(rows: list[_Row]) -> None:
     documents = [
         {
-            **it.details,
-            "folder": str(it.folder),
-            "name": it.details.get("name", it.widget),
-            "version": it.version,
-            "status": it.status,
-            "exitCode": int(it.exit_code),
+            **row.details,
+            "folder": str(row.folder),
+            "name": row.details.get("name", row.widget),
+            "version": row.version,
+            "status": row.status,
+            "exitCode": int(row.exit_code),
         }
-        for it in rows
+        for row in rows
     ]
     if shows_json({"widgets": documents, "exitCode": int(_exit_code(rows))}):
         return

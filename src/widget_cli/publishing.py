@@ -50,24 +50,24 @@ def publication_of(key: WidgetKey, local: LocalWidget, *, accepts_files: bool) -
     return Publication(key, local, {}, text)
 
 
-def check(session: Session, it: Publication) -> dict[str, Any]:
+def check(session: Session, publication: Publication) -> dict[str, Any]:
     """Run all checks of the catalog, without publishing."""
-    with _asking(session, it.key):
-        return session.post(PUBLISH, _request("check", it), is_repeatable=True)
+    with _asking(session, publication.key):
+        return session.post(PUBLISH, _request("check", publication), is_repeatable=True)
 
 
-def publish(session: Session, it: Publication, advance: Advance) -> dict[str, Any]:
+def publish(session: Session, publication: Publication, advance: Advance) -> dict[str, Any]:
     """Publish it. `advance` is called with the number of bytes sent."""
-    local = it.local
-    with _asking(session, it.key):
-        response = session.post(PUBLISH, _request("request", it))
+    local = publication.local
+    with _asking(session, publication.key):
+        response = session.post(PUBLISH, _request("request", publication))
         upload = shaped(response, PublishTargets, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
     if local.style is not None:
         if not isinstance(upload.css_upload_url, str):
             raise not_a_catalog(session.url)
         sendings.append((local.style, upload.css_upload_url, "text/css"))
-    for path, file in it.files.items():
+    for path, file in publication.files.items():
         if (address := upload.address_of(path)) is None:
             raise not_a_catalog(session.url)
         sendings.append((file, address, CONTENT_TYPES[kind_of(path)]))
@@ -81,8 +81,8 @@ def publish(session: Session, it: Publication, advance: Advance) -> dict[str, An
         return session.post(PUBLISH, confirmation, is_repeatable=True)
 
 
-def _request(action: Literal["check", "request"], it: Publication) -> dict[str, Any]:
-    key, local = it.key, it.local
+def _request(action: Literal["check", "request"], publication: Publication) -> dict[str, Any]:
+    key, local = publication.key, publication.local
     manifest = local.manifest
     request = PublishRequest(
         action=action,
@@ -99,8 +99,8 @@ def _request(action: Literal["check", "request"], it: Publication) -> dict[str, 
         sha256_hash=local.bundle.sha256_hash,
         css_size=local.style.size_bytes if local.style else UNSET,
         css_sha256_hash=local.style.sha256_hash if local.style else UNSET,
-        files=tuple(_announced(path, file) for path, file in it.files.items()) or UNSET,
-        manifest_json=it.manifest,
+        files=tuple(_announced(path, file) for path, file in publication.files.items()) or UNSET,
+        manifest_json=publication.manifest,
     )
     body: dict[str, Any] = msgspec.to_builtins(request)
     return body

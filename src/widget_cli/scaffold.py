@@ -214,11 +214,11 @@ def _texts(template: Template) -> dict[str, str]:
 
 
 def _files_below(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
-    for it in sorted(folder.iterdir(), key=lambda it: it.name) if folder.is_dir() else ():
-        if it.is_dir():
-            yield from _files_below(it, f"{above}{it.name}/")
+    for entry in sorted(folder.iterdir(), key=lambda it: it.name) if folder.is_dir() else ():
+        if entry.is_dir():
+            yield from _files_below(entry, f"{above}{entry.name}/")
         else:
-            yield f"{above}{it.name}", it.read_text(encoding="utf-8")
+            yield f"{above}{entry.name}", entry.read_text(encoding="utf-8")
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

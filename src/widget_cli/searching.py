@@ -79,8 +79,10 @@ def find_similar(session: Session, query: Query) -> list[str]:
         queries.insert(0, query._replace(text="", scope=scope))
     scores: dict[str, _Likeness] = {}
     for asked in queries[:_MAX_REQUESTS]:
-        for it in shaped(find_page(session, asked), SearchPage, session.url).widgets:
-            scores[f"{it.scope}/{it.name}"] = _likeness(wanted, it, has_scope=bool(slash))
+        for widget in shaped(find_page(session, asked), SearchPage, session.url).widgets:
+            scores[f"{widget.scope}/{widget.name}"] = _likeness(
+                wanted, widget, has_scope=bool(slash)
+            )
     best = sorted(
         (key for key in scores if scores[key].ratio >= _SIMILAR),
         key=lambda it: (not scores[it].is_by_name, -scores[it].ratio),

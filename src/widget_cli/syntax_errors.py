@@ -220,8 +220,8 @@ def _is_declared_around(content: bytes, node: "Node", name: str) -> bool:
             members = (it.named_children for it in around.named_children)
             declared = (it for children in members for it in children)
             if any(
-                it.type == "private_property_identifier" and text_of(content, it) == name
-                for it in declared
+                member.type == "private_property_identifier" and text_of(content, member) == name
+                for member in declared
             ):
                 return True
         around = around.parent

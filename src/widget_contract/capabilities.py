@@ -53,20 +53,20 @@ def parse_capabilities(stated: object) -> Parsed:
         most = f"must be a list of at most {MAX_CAPABILITIES} objects"
         errors.append(f"capabilities: {most}, such as {_EXAMPLE}.")
     found, narrowed = [], 0
-    for i, it in enumerate(stated[:MAX_CAPABILITIES] if isinstance(stated, list) else ()):
+    for i, value in enumerate(stated[:MAX_CAPABILITIES] if isinstance(stated, list) else ()):
         at = f"capabilities[{i}]"
-        if not isinstance(it, dict):
+        if not isinstance(value, dict):
             errors.append(f"{at}: must be an object such as {_EXAMPLE}.")
             continue
-        narrowed += sum(len(many) for many in _lists_of(it))
+        narrowed += sum(len(many) for many in _lists_of(value))
         if narrowed > MAX_NARROWED:
             most = f"more than {MAX_NARROWED} entities and services in all."
             errors.append(f"capabilities: must not name {most}")
             break
-        wrong = [f"{at}.{error}" for error in _errors_of(it)]
+        wrong = [f"{at}.{error}" for error in _errors_of(value)]
         errors += wrong
         if not wrong:
-            found.append(_capability(it))
+            found.append(_capability(value))
     return Parsed(tuple(found), errors)
 
 
@@ -97,9 +97,9 @@ def _list_errors(
     if not isinstance(found, list) or not found:
         yield f"{key}: must be a list with at least one {item}."
         return
-    for i, it in enumerate(found):
-        if not isinstance(it, str) or not pattern.fullmatch(it):
-            yield f"{key}[{i}]: {ascii(it)[:80]} is not a {item}."
+    for i, value in enumerate(found):
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            yield f"{key}[{i}]: {ascii(value)[:80]} is not a {item}."
 
 
 def _capability(stated: Mapping[str, Any]) -> Capability:
@@ -156,8 +156,8 @@ def requested(permissions: Iterable[str], manifest: str | bytes | None) -> tuple
     """What a version with these permissions and this manifest requests."""
     stated = _stated_in(manifest)
     by_name: dict[str, list[Capability]] = {}
-    for it in parse_capabilities(stated.capabilities).capabilities:
-        by_name.setdefault(name_of(it), []).append(it)
+    for capability in parse_capabilities(stated.capabilities).capabilities:
+        by_name.setdefault(name_of(capability), []).append(capability)
     declared = stated.permissions if isinstance(stated.permissions, list) else ()
     found: list[Permission] = []
     for name in dict.fromkeys(permissions):
@@ -219,10 +219,10 @@ class _Granted:
         self._wide: list[tuple[_Pattern, int]] = []
         self._known: dict[str, int] = {}
         self._left = _MAX_COMPARISONS
-        for it in granted:
-            if not isinstance(it, str):
-                mask = sum({self._bit(entity) for entity in _entities(it)})
-                self._by_domain.setdefault(it.domain, []).append((it, mask))
+        for permission in granted:
+            if not isinstance(permission, str):
+                mask = sum({self._bit(entity) for entity in _entities(permission)})
+                self._by_domain.setdefault(permission.domain, []).append((permission, mask))
 
     def covers(self, new: Permission) -> bool:
         if new in self._granted:
@@ -277,8 +277,8 @@ def _services_cover(old: Capability, new: Capability) -> bool:
     return new.services is not UNSET and set(new.services) <= set(old.services)
 
 
-def _entities(it: Capability) -> tuple[str, ...]:
-    return (f"{it.domain}.*",) if it.entities is UNSET else it.entities
+def _entities(capability: Capability) -> tuple[str, ...]:
+    return (f"{capability.domain}.*",) if capability.entities is UNSET else capability.entities
 
 
 class _Pattern:
@@ -309,17 +309,17 @@ def _part_covers(old: Sequence[str], new: str) -> bool:
     start, stop = len(first), len(new) - len(last)
     if stop < start or not new.startswith(first) or not new.endswith(last):
         return False
-    for it in old[1:-1]:
-        at = new.find(it, start, stop)
+    for part in old[1:-1]:
+        at = new.find(part, start, stop)
         if at < 0:
             return False
-        start = at + len(it)
+        start = at + len(part)
     return True
 
 
-def name_of(it: Permission) -> str:
+def name_of(permission: Permission) -> str:
     """Its name among the permissions of a version."""
-    return it if isinstance(it, str) else f"{it.access}:{it.domain}"
+    return permission if isinstance(permission, str) else f"{permission.access}:{permission.domain}"
 
 
 def names_of(some: Iterable[Permission]) -> list[str]:
@@ -328,20 +328,20 @@ def names_of(some: Iterable[Permission]) -> list[str]:
 
 
 def in_words(
-    it: Permission, most: int | None = None, gettext: Callable[[str], str] | None = None
+    permission: Permission, most: int | None = None, gettext: Callable[[str], str] | None = None
 ) -> str:
     """For people: `control locks (lock.front_*; only unlock)`. Lists are cut after `most`.
     `gettext` translates these sentences; domains then have their own name, without a plural.
     """
-    if isinstance(it, str):
-        return it.replace("network:", "network: ", 1)
+    if isinstance(permission, str):
+        return permission.replace("network:", "network: ", 1)
     _ = gettext or str
-    domain = _plural(it.domain) if gettext is None else _words(it.domain)
-    sentence = _("control %(domain)s") if it.access == "control" else _("read %(domain)s")
+    domain = _plural(permission.domain) if gettext is None else _words(permission.domain)
+    sentence = _("control %(domain)s") if permission.access == "control" else _("read %(domain)s")
     words = sentence % {"domain": domain}
-    narrowed = [] if it.entities is UNSET else [listed(it.entities, most)]
-    if it.services is not UNSET:
-        narrowed.append(_("only %(services)s") % {"services": listed(it.services, most)})
+    narrowed = [] if permission.entities is UNSET else [listed(permission.entities, most)]
+    if permission.services is not UNSET:
+        narrowed.append(_("only %(services)s") % {"services": listed(permission.services, most)})
     return f"{words} ({'; '.join(narrowed)})" if narrowed else words
 
 

@@ -110,9 +110,9 @@ _DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fiel
 _NO_DETAILS = tuple(default for _, _, default in _DETAILS)
 _values_of = attrgetter(*DETAIL_FIELDS)
 _SEARCHED = [
-    it.name
-    for it in msgspec.structs.fields(DeclaredDetails)
-    if any(meta.extra["is_searched"] for meta in it.type.__metadata__)
+    field.name
+    for field in msgspec.structs.fields(DeclaredDetails)
+    if any(meta.extra["is_searched"] for meta in field.type.__metadata__)
 ]
 
 _KEYWORD = re.compile(KEYWORD)
@@ -128,22 +128,22 @@ _ADDRESS_RULE = "must be an https address, such as https://clock.example."
 _AUTHOR_RULE = 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.'
 
 
-def has_details(it: DeclaredDetails) -> bool:
+def has_details(declared: DeclaredDetails) -> bool:
     """Most versions have none, and an import asks three times for each."""
-    return bool(_values_of(it) != _NO_DETAILS)
+    return bool(_values_of(declared) != _NO_DETAILS)
 
 
-def details_of(it: DeclaredDetails) -> dict[str, Any]:
+def details_of(declared: DeclaredDetails) -> dict[str, Any]:
     """The details that a version has, by their JSON names."""
-    if not has_details(it):
+    if not has_details(declared):
         return {}
-    every = zip(_DETAILS, _values_of(it), strict=True)
+    every = zip(_DETAILS, _values_of(declared), strict=True)
     return {key: value for (_, key, default), value in every if value != default}
 
 
-def extra_details(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
+def extra_details(declared: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
     """The details of a version that its manifest does not state, for storage: a readme is long."""
-    details = details_of(it)
+    details = details_of(declared)
     if not details or manifest is None:
         return details
     stated = details_in(manifest)
@@ -154,10 +154,10 @@ def extra_details(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
     }
 
 
-def searched_texts(it: DeclaredDetails) -> Iterator[str]:
+def searched_texts(declared: DeclaredDetails) -> Iterator[str]:
     """The texts that pages search, in addition to names and descriptions."""
     for name in _SEARCHED:
-        value = getattr(it, name)
+        value = getattr(declared, name)
         yield from (value,) if isinstance(value, str) else value or ()
 
 
@@ -192,13 +192,13 @@ def parse_keywords(stated: object) -> tuple[tuple[str, ...], Errors]:
     if not isinstance(stated, list | tuple):
         return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
     valid, errors = dict[str, None](), []
-    for i, it in enumerate(stated[:MAX_KEYWORDS]):
-        if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
-            errors.append((f"[{i}]", f"{shown(it)} is not a keyword: {_KEYWORD_RULE}"))
-        elif it in valid:
-            errors.append((f"[{i}]", f"{it} is given twice."))
+    for i, keyword in enumerate(stated[:MAX_KEYWORDS]):
+        if not isinstance(keyword, str) or not _KEYWORD.fullmatch(keyword):
+            errors.append((f"[{i}]", f"{shown(keyword)} is not a keyword: {_KEYWORD_RULE}"))
+        elif keyword in valid:
+            errors.append((f"[{i}]", f"{keyword} is given twice."))
         else:
-            valid[it] = None
+            valid[keyword] = None
     if len(stated) > MAX_KEYWORDS:
         errors = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *errors]
     return tuple(valid), errors[:3]
@@ -227,7 +227,7 @@ def parse_address(stated: object) -> tuple[str | None, Errors]:
 
 
 def parse_repository(stated: object) -> tuple[str | None, Errors]:
-    """The same; npm's forms are accepted, too: an object with the `url`, and `git+https:`."""
+    """An https address, or one of npm's forms: an object with the `url`, and `git+https:`."""
     if isinstance(stated, dict):
         stated = stated.get("url") or ""
     return parse_address(stated.removeprefix("git+") if isinstance(stated, str) else stated)
@@ -258,8 +258,8 @@ def parse_translations(stated: object) -> tuple[dict[str, Translation] | None, E
     if not isinstance(stated, dict) or len(stated) > MAX_TRANSLATIONS:
         return None, [("", _TRANSLATIONS_RULE)]
     valid, errors = dict[str, Translation](), Errors()
-    for tag, it in stated.items():
-        texts = msgspec.to_builtins(it) if isinstance(it, Translation) else it
+    for tag, value in stated.items():
+        texts = msgspec.to_builtins(value) if isinstance(value, Translation) else value
         if not isinstance(tag, str) or not _LANGUAGE.fullmatch(tag):
             errors.append(("", f"{shown(tag)} {_LANGUAGE_RULE}"))
         elif not isinstance(texts, dict) or not texts.keys() & _TRANSLATED.keys():

@@ -82,10 +82,10 @@ def _texts(
         place, key, value, is_data = left.pop()
         if isinstance(value, dict):
             inside = []
-            for name, it in value.items():
+            for name, member in value.items():
                 at = _Place(place, name)
                 yield at, name, name_unwanted
-                inside.append((at, name, it, is_data or name in _DATA))
+                inside.append((at, name, member, is_data or name in _DATA))
             left += reversed(inside)
         elif isinstance(value, list):
             left += [(_Place(place, i), key, it, is_data) for i, it in enumerate(value)][::-1]

@@ -306,8 +306,8 @@ class _Reader:
             self.complain(key, f"must be a list of at most {MAX_PERMISSIONS} permissions.")
             return ()
         wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.fullmatch(it))]
-        for it in wrong[:3]:
-            self.complain(key, f"{shown(it)} {_PERMISSION_RULE}")
+        for name in wrong[:3]:
+            self.complain(key, f"{shown(name)} {_PERMISSION_RULE}")
         if not wrong and len(set(found)) < len(found):
             self.complain(key, "names a permission twice.")
         return tuple(it for it in found if isinstance(it, str))

@@ -198,7 +198,7 @@ _known_compatible = lru_cache(maxsize=16_384)(_find_compatible)
 
 
 def _united(intervals: list[_Interval]) -> tuple[_Interval, ...]:
-    """The same versions in as few intervals as possible, in order."""
+    """As few intervals as possible with all versions of these, in order."""
     united: list[_Interval] = []
     for start, end in sorted(intervals):
         if united and start <= united[-1][1]:

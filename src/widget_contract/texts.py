@@ -98,12 +98,12 @@ def name_unwanted(text: str) -> str | None:
 
 
 def line_unwanted(text: str) -> str | None:
-    """The same for a line."""
+    """A message about the first forbidden character of a line; None if there is none."""
     return _character_error(text, _unwanted_in_line)
 
 
 def text_unwanted(text: str) -> str | None:
-    """The same for a text."""
+    """A message about the first forbidden character of a text; None if there is none."""
     return _character_error(text, _unwanted_in_text)
 
 

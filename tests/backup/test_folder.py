@@ -286,8 +286,8 @@ def test_a_bundle_that_was_cut_off_in_the_backup_is_copied_again(data: Path, tar
     back_up(data, target)
     whole = files_of(target / "bundles")
     cut, lost, *_ = sorted((target / "bundles").rglob("*.js"))
-    for it in (cut, lost):
-        it.write_bytes(it.read_bytes()[:-1])
+    for damaged in (cut, lost):
+        damaged.write_bytes(damaged.read_bytes()[:-1])
     (data / lost.relative_to(target)).unlink()
 
     made = back_up(data, target)

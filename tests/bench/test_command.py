@@ -115,8 +115,11 @@ def test_the_million_runs_only_when_asked_for() -> None:
 
 
 def test_the_million_has_no_targets() -> None:
-    for it in SCENARIOS:
-        assert not it.is_million or "wanted" not in cast("partial[object]", it.run).keywords
+    for scenario in SCENARIOS:
+        assert (
+            not scenario.is_million
+            or "wanted" not in cast("partial[object]", scenario.run).keywords
+        )
 
 
 def test_an_unknown_scenario_is_refused() -> None:

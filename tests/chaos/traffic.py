@@ -100,9 +100,11 @@ class Traffic(Clients):
 
     def _yank_one(self, author: Author, choose: random.Random, username: str) -> None:
         mine = [
-            it
-            for it in self.ledger.releases[-500:]
-            if it.key.startswith(f"{username}/") and it.is_acknowledged and not it.is_yank_attempted
+            released
+            for released in self.ledger.releases[-500:]
+            if released.key.startswith(f"{username}/")
+            and released.is_acknowledged
+            and not released.is_yank_attempted
         ]
         if not mine:
             return

@@ -50,14 +50,14 @@ def named_by(pattern: str) -> frozenset[str]:
     return frozenset(it for it in named if expression.fullmatch(it))
 
 
-def granted(it: Capability) -> set[tuple[str, str, str, str]]:
+def granted(capability: Capability) -> set[tuple[str, str, str, str]]:
     """Everything that it allows, one by one: the access, the entity, the service."""
-    entities = (f"{it.domain}.*",) if it.entities is UNSET else it.entities
-    services = SERVICES if it.services is UNSET else it.services
-    accesses = ["read", "control"] if it.access == "control" else ["read"]
+    entities = (f"{capability.domain}.*",) if capability.entities is UNSET else capability.entities
+    services = SERVICES if capability.services is UNSET else capability.services
+    accesses = ["read", "control"] if capability.access == "control" else ["read"]
     names = frozenset().union(*map(named_by, entities))
     return {
-        (it.domain, access, name, service)
+        (capability.domain, access, name, service)
         for access in accesses
         for name in names
         for service in services
@@ -72,8 +72,8 @@ def test_one_covers_another_if_it_allows_everything_the_other_does(
 
 
 @given(capabilities)
-def test_each_covers_itself(it: Capability) -> None:
-    assert covers(it, it)
+def test_each_covers_itself(capability: Capability) -> None:
+    assert covers(capability, capability)
 
 
 @given(capabilities, capabilities, capabilities)
@@ -139,10 +139,10 @@ def test_only_so_many_pairs_of_patterns_are_compared() -> None:
         assert (len(found), errors) == (MAX_CAPABILITIES, [])
         return found
 
-    def narrower(it: Permission) -> Permission:
-        assert isinstance(it, Capability)
-        assert it.entities is not UNSET
-        return Capability("lock", "read", tuple(f"{entity}x" for entity in it.entities))
+    def narrower(permission: Permission) -> Permission:
+        assert isinstance(permission, Capability)
+        assert permission.entities is not UNSET
+        return Capability("lock", "read", tuple(f"{entity}x" for entity in permission.entities))
 
     old = version("a")
     new = [narrower(it) for it in old]
@@ -169,8 +169,10 @@ def test_permissions_name_each_capability_once_after_the_declared_ones() -> None
 
 
 def test_long_lists_are_cut_in_messages() -> None:
-    it = Capability("cover", "control", tuple(f"cover.{name}" for name in "abcdefg"), ("open",))
+    capability = Capability(
+        "cover", "control", tuple(f"cover.{name}" for name in "abcdefg"), ("open",)
+    )
 
-    assert in_words(it, 2) == "control covers (cover.a, cover.b and 5 more; only open)"
-    assert in_words(it).endswith("cover.g; only open)")
+    assert in_words(capability, 2) == "control covers (cover.a, cover.b and 5 more; only open)"
+    assert in_words(capability).endswith("cover.g; only open)")
     assert (in_words("network"), name_of("network")) == ("network", "network")

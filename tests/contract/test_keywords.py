@@ -35,8 +35,8 @@ KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-
         (["ok", "ok"], "keywords[1]: ok is given twice."),
         ([f"k{it}" for it in range(11)], "keywords: must not have more than 10 keywords."),
         *[
-            (["ok", it], f"keywords[1]: {it!r} is not a keyword: {KEYWORD_RULE}")
-            for it in ("a", "Clock", "a b", "-ab", "ab\n", "x" * 31, "", 7, None, ["ab"])
+            (["ok", keyword], f"keywords[1]: {keyword!r} is not a keyword: {KEYWORD_RULE}")
+            for keyword in ("a", "Clock", "a b", "-ab", "ab\n", "x" * 31, "", 7, None, ["ab"])
         ],
     ],
 )

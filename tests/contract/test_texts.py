@@ -21,12 +21,12 @@ CONTROL = [chr(it) for it in (*range(0x20), *range(0x7F, 0xA0))]
 UNWANTED = [*CONTROL, *DIRECTION, *"\u2028\u2029\ufeff", chr(0xD800), chr(0xDFFF)]
 EMPTY = "must not be empty."
 HIDDEN = [
-    chr(it)
+    chr(codepoint)
     for first, last in (
         (0x2061, 0x2065), (0x206A, 0x206F), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
         (0x1D173, 0x1D17A), (0xE0000, 0xE00FF), (0xE01F0, 0xE0FFF),
     )
-    for it in (first, (first + last) // 2, last)
+    for codepoint in (first, (first + last) // 2, last)
 ]  # fmt: skip
 # Default_Ignorable_Code_Point, from DerivedCoreProperties.txt of Unicode 16.
 DEFAULT_IGNORABLE = [

@@ -54,8 +54,8 @@ def test_every_file_is_described_and_has_cases() -> None:
     files = {it.name for it in FOLDER.glob("*.json")}
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert {
-        f"{it}.json"
-        for it in "names versions ranges manifests capabilities addresses wire folding".split()
+        f"{name}.json"
+        for name in "names versions ranges manifests capabilities addresses wire folding".split()
     } == files
     for file in files:
         assert f"`{file}`" in readme
@@ -145,15 +145,15 @@ def _values_of(manifest: Manifest) -> Any:
 
 def test_capabilities() -> None:
     capabilities = read("capabilities")
-    for it in capabilities["covering"]:
-        old, new = (msgspec.convert(it[key], Permission) for key in ("old", "new"))
-        assert covers(old, new) == it["covers"], it["about"]
-    for it in capabilities["comparing"]:
-        changes = permission_changes(_requested(it["old"]), _requested(it["new"]))
+    for case in capabilities["covering"]:
+        old, new = (msgspec.convert(case[key], Permission) for key in ("old", "new"))
+        assert covers(old, new) == case["covers"], case["about"]
+    for case in capabilities["comparing"]:
+        changes = permission_changes(_requested(case["old"]), _requested(case["new"]))
         words = [in_words(one) for one in changes.added if not isinstance(one, str)]
-        assert names_of(changes.added) == it["added"], it["about"]
-        assert names_of(changes.removed) == it["removed"], it["about"]
-        assert words == it["words"], it["about"]
+        assert names_of(changes.added) == case["added"], case["about"]
+        assert names_of(changes.removed) == case["removed"], case["about"]
+        assert words == case["words"], case["about"]
 
 
 def _requested(manifest: dict[str, Any]) -> tuple[Permission, ...]:
@@ -164,20 +164,20 @@ def _requested(manifest: dict[str, Any]) -> tuple[Permission, ...]:
 
 def test_addresses() -> None:
     addresses = read("addresses")
-    for it in addresses["cases"]:
-        version = (it["scope"], it["name"], it["version"])
+    for case in addresses["cases"]:
+        version = (case["scope"], case["name"], case["version"])
         assert (file_path(*version), file_path(*version, "index.css")) == (
-            it["bundle"],
-            it["style"],
+            case["bundle"],
+            case["style"],
         )
-        assert detail_path(it["scope"], it["name"]) == it["detail"]
-        assert parse_file_path(it["style"]) == (*version, "index.css")
+        assert detail_path(case["scope"], case["name"]) == case["detail"]
+        assert parse_file_path(case["style"]) == (*version, "index.css")
     assert [parse_file_path(it) for it in addresses["notFiles"]] == [None] * 5
 
 
 def test_folding() -> None:
-    for it in read("folding")["cases"]:
-        assert fold(it["text"]) == it["folded"], it
+    for case in read("folding")["cases"]:
+        assert fold(case["text"]) == case["folded"], case
 
 
 def test_every_shape_of_the_wire_has_an_example_in_its_order() -> None:

@@ -17,9 +17,9 @@ from widget_contract.version_files import (
 )
 
 SHAPES = [
-    it
-    for it in (vars(wire) | vars(wire_running)).values()
-    if isinstance(it, type) and issubclass(it, wire.Shape) and it is not wire.Shape
+    shape
+    for shape in (vars(wire) | vars(wire_running)).values()
+    if isinstance(shape, type) and issubclass(shape, wire.Shape) and shape is not wire.Shape
 ]
 
 

@@ -21,10 +21,10 @@ def read_widgets() -> list[dict[str, Any]]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "newest" in metafunc.fixturenames:
         cases = [
-            {"scope": it["scope"], "name": it["name"]}
-            | max(it["versions"], key=lambda version: version["publishedAt"])
-            for it in read_widgets()
-            if it["versions"]
+            {"scope": widget["scope"], "name": widget["name"]}
+            | max(widget["versions"], key=lambda version: version["publishedAt"])
+            for widget in read_widgets()
+            if widget["versions"]
         ]
         metafunc.parametrize("newest", cases, ids=[f"{it['scope']}/{it['name']}" for it in cases])
 

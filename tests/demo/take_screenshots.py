@@ -60,9 +60,9 @@ def take(key: str, widget: dict[str, Any], version: dict[str, Any]) -> list[dict
                 taken.convert("RGB").save(picture, quality=QUALITY, method=6)
             thumbnail = target / f"{scheme}.thumb.webp"
             thumbnail.write_bytes(inspect_picture(picture.read_bytes(), "webp").thumbnail)
-            for it in (picture, thumbnail):
-                file = it.relative_to(DEMO).as_posix()
-                files.append({"path": f"screenshots/{it.name}", "file": file})
+            for path in (picture, thumbnail):
+                file = path.relative_to(DEMO).as_posix()
+                files.append({"path": f"screenshots/{path.name}", "file": file})
     return files
 
 

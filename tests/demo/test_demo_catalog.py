@@ -107,8 +107,8 @@ def test_every_widget_with_a_version_has_small_screenshots_in_light_and_dark(
             assert paths == [
                 f"screenshots/{it}.webp" for it in ("light", "light.thumb", "dark", "dark.thumb")
             ]
-            for it in latest["files"]:
-                file = demo_folder / it["file"]
+            for listed in latest["files"]:
+                file = demo_folder / listed["file"]
                 with Image.open(file) as picture:
                     assert picture.format == "WEBP"
                     assert len(picture.convert("L").getcolors() or ()) > 20, file

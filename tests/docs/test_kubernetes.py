@@ -93,8 +93,10 @@ def test_the_settings_are_ours_and_secrets_are_files(
         (container,) = pod["containers"]
         (mounted,) = [it for it in container["volumeMounts"] if it["name"] == "secrets"]
         environment = dict(settings)
-        for it in container["env"]:
-            environment[it["name"]] = it["value"].replace(mounted["mountPath"], str(tmp_path))
+        for variable in container["env"]:
+            environment[variable["name"]] = variable["value"].replace(
+                mounted["mountPath"], str(tmp_path)
+            )
         credentials.add(environment.get("AWS_SHARED_CREDENTIALS_FILE"))
 
         loaded = load_settings(environment=environment)

@@ -165,11 +165,11 @@ def names_in(file: Path) -> frozenset[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         if isinstance(node, ast.ClassDef):
-            for it in node.body:
-                if isinstance(it, ast.FunctionDef | ast.AsyncFunctionDef):
-                    names.add(f"{node.name}.{it.name}")
-                elif isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name):
-                    names.add(f"{node.name}.{it.target.id}")
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+                    names.add(f"{node.name}.{member.name}")
+                elif isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
+                    names.add(f"{node.name}.{member.target.id}")
     return frozenset(names)
 
 

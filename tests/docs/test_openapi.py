@@ -62,14 +62,14 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
         yield site
 
 
-def followed(it: Any) -> Any:
+def followed(value: Any) -> Any:
     """The target of a reference; other values unchanged."""
-    while "$ref" in it:
-        _, *steps = it["$ref"].split("/")
-        it = DOCUMENT
+    while "$ref" in value:
+        _, *steps = value["$ref"].split("/")
+        value = DOCUMENT
         for step in steps:
-            it = it[step]
-    return it
+            value = value[step]
+    return value
 
 
 def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
@@ -105,8 +105,8 @@ def address_of(path: str) -> str:
     if path.endswith((".css", ".md", "{picture}")):
         path = STYLED + path.partition("{version}/")[2]
         return path.replace("{picture}", "light.png")
-    for it in DOCUMENT["paths"][path].get("parameters", []):
-        parameter = followed(it)
+    for stated in DOCUMENT["paths"][path].get("parameters", []):
+        parameter = followed(stated)
         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
     return path
 
@@ -138,11 +138,13 @@ def test_operations_have_names_of_their_own() -> None:
     assert len(names) == len(set(names))
 
 
-def walk(it: Any) -> Iterator[dict[str, Any]]:
+def walk(value: Any) -> Iterator[dict[str, Any]]:
     """Every object in the document."""
-    if isinstance(it, dict):
-        yield it
-    for inside in it.values() if isinstance(it, dict) else it if isinstance(it, list) else ():
+    if isinstance(value, dict):
+        yield value
+    for inside in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from walk(inside)
 
 
@@ -158,12 +160,12 @@ def test_every_reference_leads_somewhere_and_everything_is_referred_to() -> None
 
 def test_every_example_fits_its_schema() -> None:
     seen = 0
-    for it in walk(DOCUMENT):
-        if isinstance(it.get("examples"), list):
-            pairs = [(it, example) for example in it["examples"]]
-        elif "schema" in it:
-            examples = [each["value"] for each in it.get("examples", {}).values()]
-            pairs = [(it["schema"], each) for each in [*examples, it.get("example")]]
+    for part in walk(DOCUMENT):
+        if isinstance(part.get("examples"), list):
+            pairs = [(part, example) for example in part["examples"]]
+        elif "schema" in part:
+            examples = [each["value"] for each in part.get("examples", {}).values()]
+            pairs = [(part["schema"], each) for each in [*examples, part.get("example")]]
         else:
             continue
         for schema, example in pairs:
@@ -175,9 +177,9 @@ def test_every_example_fits_its_schema() -> None:
 
 def test_every_parameter_field_header_and_response_has_an_example_and_a_description() -> None:
     components = DOCUMENT["components"]
-    for it in [*components["parameters"].values(), *components["headers"].values()]:
-        assert it["description"]
-        assert "example" in it
+    for part in [*components["parameters"].values(), *components["headers"].values()]:
+        assert part["description"]
+        assert "example" in part
     for schema in components["schemas"].values():
         for field in schema["properties"].values():
             assert field.get("description") or "$ref" in field
@@ -202,8 +204,8 @@ def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSi
     assert_documented(search, "get", found)
     widgets = found.json()["widgets"]
     assert len(widgets) == 21
-    for it in widgets:
-        detail = demo_site.get(f"/api/v1/widgets/{it['scope']}/{it['name']}")
+    for widget in widgets:
+        detail = demo_site.get(f"/api/v1/widgets/{widget['scope']}/{widget['name']}")
         assert_documented("/api/v1/widgets/{scope}/{name}", "get", detail)
     for scope in {it["scope"] for it in widgets}:
         registry = demo_site.get(f"/api/widgets/{scope}/registry.json")
@@ -305,9 +307,9 @@ def test_a_version_tells_its_files_as_documented(demo_site: InProcessSite) -> No
         ("screenshots/light.png", "image/png"),
     ]
     schema = DOCUMENT["components"]["schemas"]["PublishedFile"]["properties"]
-    for it in files:
-        assert it["path"] in schema["path"]["examples"]
-        assert it["contentType"] in schema["contentType"]["examples"]
+    for file in files:
+        assert file["path"] in schema["path"]["examples"]
+        assert file["contentType"] in schema["contentType"]["examples"]
 
 
 @pytest.mark.slow

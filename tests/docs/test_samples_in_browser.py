@@ -193,8 +193,8 @@ def test_the_sample_on_the_page_of_every_widget_shows_the_widget(
     found = [it for it in every if it["latestVersion"]]
     assert len(found) >= 17
     frames = []
-    for number, it in enumerate(found):
-        snippets = _snippets(demo, f"{it['scope']}/{it['name']}")
+    for number, sample in enumerate(found):
+        snippets = _snippets(demo, f"{sample['scope']}/{sample['name']}")
         (code,) = (it for it in snippets if it.startswith("<link"))
         inside = html.escape(f"<!doctype html>{code}")
         frames.append(f'<iframe id="w{number}" srcdoc="{inside}" frameborder="0"></iframe>')

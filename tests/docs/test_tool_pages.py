@@ -14,8 +14,8 @@ from widget_contract.manifests import Manifest, parse_manifest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "".join(
-    (ROOT / "docs" / it).read_text(encoding="utf-8")
-    for it in ("publishing.md", "managing-widgets.md")
+    (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for page in ("publishing.md", "managing-widgets.md")
 )
 # Operators' pages refer to commands of `widget-catalog` by their last words.
 OPERATORS_PAGES = ("operating", "administering", "import-and-export", "backup", "monitoring")

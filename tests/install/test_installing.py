@@ -82,6 +82,6 @@ def test_the_wheel_of_the_service_has_what_a_checkout_packs(
     with zipfile.ZipFile(built) as wheel, service.client() as client:
         packed = [it for it in wheel.namelist() if it.startswith(folder)]
         assert len(packed) == 7
-        for it in packed:
-            served = client.get(f"/install/{it.removeprefix(folder)}")
-            assert served.content == wheel.read(it), it
+        for package in packed:
+            served = client.get(f"/install/{package.removeprefix(folder)}")
+            assert served.content == wheel.read(package), package

@@ -72,11 +72,11 @@ def exported(node: Node) -> dict[str, dict[str, Any]]:
     found = {}
     for line in map(json.loads, export_catalog(node.store, files_of)):
         del line["downloadCount"]
-        for it in line["versions"]:
+        for version in line["versions"]:
             for key in ("displayName", "description", "icon"):
-                it[key] = it[key] or line[key]
-            if it.get("manifest") is not None:
-                it["manifest"] = json.loads(it["manifest"])
+                version[key] = version[key] or line[key]
+            if version.get("manifest") is not None:
+                version["manifest"] = json.loads(version["manifest"])
         if line["listed"]:
             found[f"{line['scope']}/{line['name']}"] = line
     return found

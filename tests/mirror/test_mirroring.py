@@ -64,9 +64,9 @@ def test_the_public_sees_the_same_with_addresses_of_the_mirror(
             shown, expected = site.get(path).json(), json.loads(there)
             for document in (shown, expected):
                 document.pop("revision", None)
-                for it in (document.get("widget"), *document.get("widgets", ())):
-                    if it is not None:
-                        del it["downloadCount"]
+                for widget in (document.get("widget"), *document.get("widgets", ())):
+                    if widget is not None:
+                        del widget["downloadCount"]
             assert shown == expected, path
         bundle = site.get("/cdn/@acme/clock/2.0.0/index.js")
         assert bundle.body == http.get("/cdn/@acme/clock/2.0.0/index.js").content
@@ -146,8 +146,8 @@ def test_a_bundle_that_was_revoked_at_first_comes_when_it_no_longer_is(
             "screenshots/light.png",
             "screenshots/light.thumb.webp",
         ]
-        for it in files:
-            assert at.get(f"/cdn/@acme/clock/2.0.0/{it['path']}").status == 200
+        for file in files:
+            assert at.get(f"/cdn/@acme/clock/2.0.0/{file['path']}").status == 200
         assert at.get("/cdn/@acme/clock/2.0.0/index.css").status == 200
 
 

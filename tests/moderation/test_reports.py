@@ -37,9 +37,9 @@ def reported(olly: Browsing, state: str = "open") -> list[str]:
 
 def action(olly: Browsing, word: str) -> str:
     resolve = next(
-        it.attributes["action"] or ""
-        for it in olly.page.all("form")
-        if (it.attributes["action"] or "").endswith("/resolve")
+        form.attributes["action"] or ""
+        for form in olly.page.all("form")
+        if (form.attributes["action"] or "").endswith("/resolve")
     )
     return resolve.removesuffix("resolve") + word
 

@@ -115,10 +115,10 @@ def test_other_files_are_uploaded_to_the_store_and_served_by_every_node(
     shown = {it["path"]: it for it in one.client.get(address).json()["files"]}
     assert list(shown) == ["index.js", *files, "screenshots/a.thumb.webp"]
     for node in nodes:
-        for path, it in shown.items():
+        for path, file in shown.items():
             found = node.client.get(f"/cdn/@ann/pictures/1.0.0/{path}")
             assert found.status_code == 200
-            assert hashlib.sha256(found.content).hexdigest() == it["sha256Hash"]
+            assert hashlib.sha256(found.content).hexdigest() == file["sha256Hash"]
         assert "# Pictures" not in (page := node.client.get("/widgets/ann/pictures").text)
         assert "Pictures" in page
 
@@ -170,11 +170,11 @@ def test_nobody_waits_while_many_ended_requests_are_cleaned_up(
     with engine.begin() as connection:
         connection.execute(sa.insert(publish_requests), ended)
     client = Bucket(object_store(server.port))._client
-    for it in ended:
-        client.put_object(Bucket=BUCKET, Key=f"nodes/uploads/{it['id']}.js", Body=b"x")
+    for request in ended:
+        client.put_object(Bucket=BUCKET, Key=f"nodes/uploads/{request['id']}.js", Body=b"x")
         # Half of them were killed while they were confirmed.
-        if int(it["id"][1:]) % 2:
-            name = f"{it['sha256_hash'][:2]}/{it['sha256_hash'][2:]}.js"
+        if int(request["id"][1:]) % 2:
+            name = f"{request['sha256_hash'][:2]}/{request['sha256_hash'][2:]}.js"
             client.put_object(Bucket=BUCKET, Key=f"nodes/bundles/{name}", Body=b"x")
     with Relay(("127.0.0.1", server.port), delay_s=0.02) as relay:
         settings: dict[str, Any] = {**settings_of(relay.port), "s3_path_style": True}

@@ -37,9 +37,9 @@ def new_project(folder: Path, template: Template, description: str = "It greets.
 def link_dependencies(folder: Path) -> None:
     modules = folder / "node_modules"
     modules.mkdir()
-    for it in _installed_dependencies().iterdir():
-        if it.name not in (".package-lock.json", ".vite"):
-            (modules / it.name).symlink_to(it)
+    for package in _installed_dependencies().iterdir():
+        if package.name not in (".package-lock.json", ".vite"):
+            (modules / package.name).symlink_to(package)
     with tarfile.open(fileobj=io.BytesIO(packed(plugin_files()))) as archive:
         extract_all(archive, modules)
     (modules / "package").rename(modules / PLUGIN)

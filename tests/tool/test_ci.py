@@ -85,8 +85,8 @@ class Runner:
         declared: dict[str, Any] = self.action["inputs"]
         assert set(inputs) <= set(declared)
         values = {
-            f"inputs.{it}": inputs.get(it, about.get("default", ""))
-            for it, about in declared.items()
+            f"inputs.{name}": inputs.get(name, about.get("default", ""))
+            for name, about in declared.items()
         }
         (step,) = (it for it in self.action["runs"]["steps"] if it.get("name") == name)
         assert step["shell"] == "bash"

@@ -257,8 +257,8 @@ def index(machine: Path) -> Iterator[ScriptedServer]:
     with scripted_server() as server:
         page = "\n".join([f'<a href="uv-0.1.0-py3-none-{platforms[0]}.whl">old</a>', *links])
         server.on("GET", "/simple/uv/", Scripted(200, page.encode()))
-        for it in platforms:
-            path = f"/files/uv-{UV}-py3-none-{it}.whl"
+        for platform in platforms:
+            path = f"/files/uv-{UV}-py3-none-{platform}.whl"
             server.on("GET", path, Scripted(200, wheel.read_bytes()))
         yield server
     pinned.write_text(before)

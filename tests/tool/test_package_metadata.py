@@ -148,9 +148,9 @@ def test_a_readme_starts_with_how_to_install_it(readme: str, install: str) -> No
 
 def test_readmes_state_the_size_of_the_package(built: Path, packed: dict[str, Path]) -> None:
     sizes = {
-        PROJECTS[it]: find_built(built, it, ".whl").stat().st_size
-        for it in PROJECTS
-        if PROJECTS[it] != ROOT
+        PROJECTS[project]: find_built(built, project, ".whl").stat().st_size
+        for project in PROJECTS
+        if PROJECTS[project] != ROOT
     }
     sizes |= {ROOT / "clients" / NPM[it]: file.stat().st_size for it, file in packed.items()}
     for folder, size_bytes in sizes.items():

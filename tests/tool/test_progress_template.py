@@ -96,8 +96,8 @@ def test_it_is_validated_published_and_runs_in_the_preview(
         tool.environment["WIDGET_TOKEN"] = made.json()["token"]
         files = tool.json("init", "year", "--template", "progress")["files"]
         assert files == [
-            f"year/{it}"
-            for it in ("widget.json", "index.js", "README.md", "CONTRIBUTING.md", "widget.d.ts")
+            f"year/{name}"
+            for name in ("widget.json", "index.js", "README.md", "CONTRIBUTING.md", "widget.d.ts")
         ]
         checked = tool.json("validate", "year")
         assert (checked["valid"], checked["warnings"]) == (True, [])

@@ -96,9 +96,9 @@ def _longest(is_under_way: Callable[[], bool], work: list[Callable[[], None]]) -
     """The longest duration of these operations, repeated while something else is running."""
     longest, rounds = 0.0, 0
     while is_under_way():
-        for it in work:
+        for step in work:
             began = time.monotonic()
-            it()
+            step()
             longest = max(longest, time.monotonic() - began)
         rounds += 1
     return longest, rounds

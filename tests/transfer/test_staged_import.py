@@ -37,8 +37,8 @@ def _staged_rows(node: Node) -> list[int]:
     with node.store.reading() as connection:
         tables = (imports, staged_batches, staged_widgets)
         return [
-            connection.execute(sa.select(sa.func.count()).select_from(it)).scalar_one()
-            for it in tables
+            connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+            for table in tables
         ]
 
 

@@ -43,10 +43,10 @@ class BundlePool:
         wanted = [it for it in needed if sizes.get(it.path) != it.size_bytes]
         damaged = {it for it in wanted if it.path in sizes}
         missing = self._copy(wanted)
-        for it in damaged & missing:
+        for name in damaged & missing:
             # Renamed, so that the next run does not consider it intact, but it is still there for
             # recovery.
-            path = self._folder / it.path
+            path = self._folder / name.path
             path.replace(path.with_name(f"{path.name}{_DAMAGED}"))
         return Copied(
             new=len(set(wanted) - damaged - missing),
@@ -95,6 +95,6 @@ def _list_sizes(folder: Path) -> dict[str, int]:
     sizes = {}
     for parent in os.scandir(folder / BUNDLES):
         if parent.is_dir():
-            for it in os.scandir(parent):
-                sizes[f"{BUNDLES}/{parent.name}/{it.name}"] = it.stat().st_size
+            for entry in os.scandir(parent):
+                sizes[f"{BUNDLES}/{parent.name}/{entry.name}"] = entry.stat().st_size
     return sizes

@@ -219,7 +219,7 @@ def _columns(database: sqlite3.Connection, table: str) -> list[str]:
 
 @contextlib.contextmanager
 def _opened_original(path: Path, scratch: Path) -> Iterator[sqlite3.Connection]:
-    """Also on a read-only disk, as a failing one is remounted.
+    """The database, opened for reading; on a read-only disk, too, as a failing one is remounted.
 
     There SQLite does not read a write-ahead log unless its shared memory file exists. If it does
     not, no process has the database open, and it is copied to `scratch` with its log and opened

@@ -198,18 +198,18 @@ def _read_folder(found: _Contents, folder: Path, name: str, bar: Bar) -> None:
     check_upgradable(found.manifest.schema)
     listed = [it for it in found.sums if it != found.path(layout.MANIFEST)]
     with bar("Reading the backup", len(listed)) as advance:
-        for it in listed:
-            if bundle_hash(it) is None and it != found.path(layout.DATABASE):
-                raise InvalidBackup([f"{layout.SUMS} is damaged: it lists {it}."])
+        for path in listed:
+            if bundle_hash(path) is None and path != found.path(layout.DATABASE):
+                raise InvalidBackup([f"{layout.SUMS} is damaged: it lists {path}."])
             try:
-                with (folder / it).open("rb") as content:
-                    found.take(it, content)
+                with (folder / path).open("rb") as content:
+                    found.take(path, content)
             except FileNotFoundError:
                 pass
             except OSError as error:
-                if error.filename != str(folder / it):
+                if error.filename != str(folder / path):
                     raise
-                found.unreadable[it] = f"{it} cannot be read: {error.strerror}."
+                found.unreadable[path] = f"{path} cannot be read: {error.strerror}."
             advance(1)
 
 

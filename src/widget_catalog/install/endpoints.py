@@ -73,10 +73,15 @@ def get_file(services: Services, call: Call) -> Response:
     return Response(200, headers, package.body)
 
 
-def _file(it: Package) -> dict[str, Any]:
-    size = len(it.body) if isinstance(it.body, bytes) else it.body.stop
-    url = f"../../{quote(it.file)}"
-    return {"filename": it.file, "url": url, "hashes": {"sha256": it.sha256}, "size": size}
+def _file(package: Package) -> dict[str, Any]:
+    size = len(package.body) if isinstance(package.body, bytes) else package.body.stop
+    url = f"../../{quote(package.file)}"
+    return {
+        "filename": package.file,
+        "url": url,
+        "hashes": {"sha256": package.sha256},
+        "size": size,
+    }
 
 
 def _versions(files: list[Package]) -> list[str]:

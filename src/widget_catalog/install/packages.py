@@ -60,9 +60,9 @@ class Packages:
             return self.own
         ours = {it.project for it in self.own.values()}
         others = [
-            it
-            for it in _read(Path(self._dependencies))
-            if it.project is not None and it.project not in ours
+            requirement
+            for requirement in _read(Path(self._dependencies))
+            if requirement.project is not None and requirement.project not in ours
         ]
         return {**self.own, **{it.file: it for it in others}}
 
@@ -73,9 +73,9 @@ class Packages:
     @property
     def projects(self) -> dict[str, list[Package]]:
         found: dict[str, list[Package]] = {}
-        for it in self.all.values():
-            if it.project is not None:
-                found.setdefault(it.project, []).append(it)
+        for package in self.all.values():
+            if package.project is not None:
+                found.setdefault(package.project, []).append(package)
         return dict(sorted(found.items()))
 
     @property

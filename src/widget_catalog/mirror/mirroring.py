@@ -228,9 +228,9 @@ class Mirroring:
 
     def _wanted_keys(self, ids: Iterable[str]) -> Iterator[Key]:
         scopes = self._get().scopes
-        for it in ids:
-            scope, _, name = it.partition("/")
-            if is_widget_key(it) and (not scopes or scope in scopes):
+        for widget_id in ids:
+            scope, _, name = widget_id.partition("/")
+            if is_widget_key(widget_id) and (not scopes or scope in scopes):
                 yield scope, name
 
     def _list_everything(self) -> None:
@@ -243,8 +243,8 @@ class Mirroring:
         for scope in mirror.scopes or (None,):
             keys |= self._list_widgets(scope, official=True if mirror.only_official else None)
         with self._store.reading() as connection:
-            for it in stream_widgets(connection):
-                keys.add((str(it.widget.scope), str(it.widget.name)))
+            for stored in stream_widgets(connection):
+                keys.add((str(stored.widget.scope), str(stored.widget.name)))
         with self._store.writing() as tx:
             add_tasks(tx, keys)
             self._change(tx, seq=seq)
@@ -295,10 +295,10 @@ class Mirroring:
                         copies = list(pool.map(in_scope.copy, batch))
                         errors += [it.error for it in copies if it.error is not None]
                         changed[scope] += self._write([it for it in copies if it.error is None])
-                        for it in copies:
-                            in_a_row = in_a_row + 1 if it.unavailable else 0
-                            if it.unavailable and in_a_row >= _MAX_UNAVAILABLE:
-                                raise it.unavailable
+                        for copy in copies:
+                            in_a_row = in_a_row + 1 if copy.unavailable else 0
+                            if copy.unavailable and in_a_row >= _MAX_UNAVAILABLE:
+                                raise copy.unavailable
                         progress(len(batch))
         finally:  # An interrupted round may have changed something, too.
             record_round(self._store, self._catalog.url, changed)
@@ -308,9 +308,9 @@ class Mirroring:
         changed = 0
         with self._store.publishing() as tx:
             tx.is_mirroring = True
-            for it in copies:
-                if it.wanted is not None:
-                    changed += save_copy(tx, self._bundles, it.wanted)
+            for copy in copies:
+                if copy.wanted is not None:
+                    changed += save_copy(tx, self._bundles, copy.wanted)
             finish_tasks(tx, [it.key for it in copies])
         withdraw_files(self._store, self._bundles)
         return changed

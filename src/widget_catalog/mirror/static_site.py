@@ -112,10 +112,10 @@ class SiteTransport(httpx.BaseTransport):
             self._index = found, widgets
         scope, official = query.get("scope"), query.get("official")
         matching = [
-            it
-            for it in widgets
-            if (scope is None or it.scope == scope)
-            and (official is None or bool(it.is_official) is (official == "true"))
+            widget
+            for widget in widgets
+            if (scope is None or widget.scope == scope)
+            and (official is None or bool(widget.is_official) is (official == "true"))
         ]
         page, limit = int(query["page"]), int(query["limit"])
         shown = matching[(page - 1) * limit : page * limit]
@@ -257,14 +257,14 @@ def _is_entry(content: bytes) -> bool:
     return True
 
 
-def _summary(it: Indexed) -> WidgetSummary:
+def _summary(indexed: Indexed) -> WidgetSummary:
     return WidgetSummary(
-        scope=it.scope,
-        name=it.name,
-        display_name=it.display_name,
-        description=it.description,
+        scope=indexed.scope,
+        name=indexed.name,
+        display_name=indexed.display_name,
+        description=indexed.description,
         icon=None,
-        is_official=it.is_official,
-        download_count=it.download_count,
+        is_official=indexed.is_official,
+        download_count=indexed.download_count,
         latest_version=None,
     )

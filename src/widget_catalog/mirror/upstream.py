@@ -61,16 +61,18 @@ class Head(NamedTuple):
         return f"{self.scope}/{self.name}"
 
 
-def head_in_registry(scope: str, it: RegistryWidget) -> Head:
-    return Head(scope, it.name, it, it.versions)
+def head_in_registry(scope: str, widget: RegistryWidget) -> Head:
+    return Head(scope, widget.name, widget, widget.versions)
 
 
 def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
     """A detail has `false` where a registry has `null`."""
-    it = found.widget
-    is_official = known.is_official if it.is_official is bool(known.is_official) else it.is_official
-    widget = msgspec.structs.replace(it, is_official=is_official)
-    return Head(str(known.scope), str(known.name), widget, found.versions, it.created_at)
+    head = found.widget
+    is_official = (
+        known.is_official if head.is_official is bool(known.is_official) else head.is_official
+    )
+    widget = msgspec.structs.replace(head, is_official=is_official)
+    return Head(str(known.scope), str(known.name), widget, found.versions, head.created_at)
 
 
 class Upstream:
@@ -93,8 +95,11 @@ class Upstream:
         self._base_url = settings.base_url.rstrip("/") + "/"
         self._own = tuple({f"{settings.cdn_base_url.rstrip('/')}/", f"{self._base_url}cdn/"})
         self._revoked = {
-            (it.id, it.version.partition("+")[0]): (it.reason, it.at)
-            for it in catalog.revocations().revocations
+            (revocation.id, revocation.version.partition("+")[0]): (
+                revocation.reason,
+                revocation.at,
+            )
+            for revocation in catalog.revocations().revocations
         }
         self._bundles = bundles
         self._max_bundle_bytes = max_bundle_bytes
@@ -134,16 +139,16 @@ class Upstream:
         whether it was yanked, too.
         """
         versions = []
-        for it in widget.versions:
-            revocation = self._revocation(f"{widget.scope}/{widget.name}", it.identity)
-            is_yanked, reason = it.is_yanked, it.yanked_reason
+        for version in widget.versions:
+            revocation = self._revocation(f"{widget.scope}/{widget.name}", version.identity)
+            is_yanked, reason = version.is_yanked, version.yanked_reason
             if revocation is not None:
-                old = before.get(it.identity)
+                old = before.get(version.identity)
                 is_yanked = old is not None and old.is_yanked
                 reason = old.yanked_reason if old is not None else None
             versions.append(
                 msgspec.structs.replace(
-                    it, revocation=revocation, is_yanked=is_yanked, yanked_reason=reason
+                    version, revocation=revocation, is_yanked=is_yanked, yanked_reason=reason
                 )
             )
         return widget.with_versions(versions)
@@ -233,7 +238,7 @@ class Upstream:
         return url.startswith(self._own)
 
     def _reached(self, url: str) -> str:
-        """The same URL below the address at which we reach the catalog, which may differ from its
+        """A URL of the catalog, below the address at which we reach it, which may differ from its
         own.
         """
         if url.startswith(self._base_url):

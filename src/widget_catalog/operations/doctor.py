@@ -109,12 +109,12 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             progress(1)
     errors = []
     with _damage_noted(findings), store.reading() as connection:
-        for it in list_stored_files(connection):
-            key = it.key
+        for file in list_stored_files(connection):
+            key = file.key
             # Files that were stored meanwhile have not been read.
-            if key in measured and (error := _error(it, measured[key])):
+            if key in measured and (error := _error(file, measured[key])):
                 note_damaged(bundles, *key)
-                errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
+                errors.append(f"{file.scope}/{file.name} {file.version}: {error}")
     findings.errors += sorted(errors)
 
 
@@ -238,16 +238,16 @@ def quarantine(
         )
     moved: list[Stored] = []
 
-    def move(it: Stored) -> None:
-        bundles.quarantine(it, folder)
-        moved.append(it)
+    def move(stored: Stored) -> None:
+        bundles.quarantine(stored, folder)
+        moved.append(stored)
 
     named: dict[FileKey, Stored] = {}
-    for it in orphans.files:
-        if it.sha256_hash is None:
-            move(it)  # A leftover of an interrupted write: no version can refer to it.
+    for file in orphans.files:
+        if file.sha256_hash is None:
+            move(file)  # A leftover of an interrupted write: no version can refer to it.
         else:
-            named[it.sha256_hash, it.kind] = it
+            named[file.sha256_hash, file.kind] = file
     remove_unused(store, bundles, named, lambda key: move(named[key]))
     return Aside(folder, len(moved), sum(it.size_bytes for it in moved))
 

@@ -38,8 +38,10 @@ def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
     added = [it.number for it in new.versions if it.identity not in known]
     if added:
         yield Imported(**subject, version=added[0] if len(added) == 1 else None)
-    for it in reversed(new.versions):
-        yield from _version_events({**subject, "version": it.number}, known.get(it.identity), it)
+    for version in reversed(new.versions):
+        yield from _version_events(
+            {**subject, "version": version.number}, known.get(version.identity), version
+        )
     if bool(old.is_official) != bool(new.is_official):
         yield (events.MadeOfficial if new.is_official else events.MadeUnofficial)(**subject)
     if old.is_listed != new.is_listed:

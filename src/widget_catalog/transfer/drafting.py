@@ -94,8 +94,8 @@ def _draft_some(lines: _Batch, rules: Rules, prepare: Prepare) -> _Drafts:
     decoded = [_decode(text, rules) for _, text in lines]
     records = [b"" if it is None else prepare(it.widget) for it in decoded]
     return [
-        None if it is None else tuple(draft(it.widget, it.downloads, prepared))
-        for it, prepared in zip(decoded, records, strict=True)
+        None if line is None else tuple(draft(line.widget, line.downloads, prepared))
+        for line, prepared in zip(decoded, records, strict=True)
     ]
 
 

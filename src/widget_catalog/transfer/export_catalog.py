@@ -50,18 +50,18 @@ def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes
 def name_files(version: Version, name: Callable[[VersionFile], str]) -> dict[str, Any]:
     """The files of a version that are stored here, in a line; `name` gives each its name."""
     line: dict[str, Any] = {}
-    for it in version.stored_files[: -len(version.attached) or None]:
-        line["cssFile" if it.kind == "css" else "bundleFile"] = name(it)
+    for file in version.stored_files[: -len(version.attached) or None]:
+        line["cssFile" if file.kind == "css" else "bundleFile"] = name(file)
     if version.attached:
         line["files"] = [_attached_line(it, name) for it in version.attached]
     return line
 
 
-def _attached_line(it: AttachedFile, name: Callable[[VersionFile], str]) -> dict[str, Any]:
-    file = VersionFile(it.sha256_hash, it.kind, it.size_bytes)
-    line: dict[str, Any] = {"path": it.path, "file": name(file)}
-    if it.width is not None:
-        line |= {"width": it.width, "height": it.height}
+def _attached_line(attached: AttachedFile, name: Callable[[VersionFile], str]) -> dict[str, Any]:
+    file = VersionFile(attached.sha256_hash, attached.kind, attached.size_bytes)
+    line: dict[str, Any] = {"path": attached.path, "file": name(file)}
+    if attached.width is not None:
+        line |= {"width": attached.width, "height": attached.height}
     return line
 
 
@@ -120,9 +120,9 @@ def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     """Copy stored files next to the export, and reference them by path."""
 
     def copied(_widget: Widget, version: Version) -> dict[str, Any]:
-        for it in version.stored_files:
-            if not _is_whole(folder / it.name, it.sha256_hash):
-                _copy(bundles, it, folder / it.name)
+        for file in version.stored_files:
+            if not _is_whole(folder / file.name, file.sha256_hash):
+                _copy(bundles, file, folder / file.name)
         return name_files(version, lambda it: it.name)
 
     return copied

@@ -177,7 +177,7 @@ def export(
 
 
 def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
-    """Also works on a read-only disk, as a failing one is remounted; then nothing is changed."""
+    """Opens the catalog without changing it if the disk is read-only, as a failing one becomes."""
     from ..catalog.node.opening import bundles_in, open_to_read
 
     if settings.database or os.access(settings.data, os.W_OK):

@@ -173,13 +173,13 @@ class _Fitting:
 def _rules_of(shape: type[msgspec.Struct]) -> dict[str, str]:
     """The rules of the fields of an object, and of the objects in it."""
     rules: dict[str, str] = {}
-    for it in msgspec.structs.fields(shape):
-        bare = _bare(it.type)
+    for field in msgspec.structs.fields(shape):
+        bare = _bare(field.type)
         item = get_args(bare)[0] if get_origin(bare) is tuple else bare
         if _is_struct(item):
             rules |= _rules_of(item)
-        elif rule := _RULES_BY_TYPE.get(_unconstrained(it.type)):
-            rules[it.encode_name] = rule
+        elif rule := _RULES_BY_TYPE.get(_unconstrained(field.type)):
+            rules[field.encode_name] = rule
     return rules | _RULES
 
 

@@ -142,12 +142,12 @@ def files_in(line: bytes) -> Iterator[tuple[str, Kind, bool]]:
         versions = _decode_files(line).versions
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
-    for it in versions:
-        if it.bundle_file is not None:
-            yield it.bundle_file, "js", False
-        if it.css_file is not None:
-            yield it.css_file, "css", False
-        named = {file.path for file in it.files}
-        for file in it.files:
+    for version in versions:
+        if version.bundle_file is not None:
+            yield version.bundle_file, "js", False
+        if version.css_file is not None:
+            yield version.css_file, "css", False
+        named = {file.path for file in version.files}
+        for file in version.files:
             if is_attached(file.path):
                 yield file.file, kind_of(file.path), lacks_thumbnail(file.path, named)

@@ -49,7 +49,7 @@ class Location(NamedTuple):
 
 
 class TableDigest(NamedTuple):
-    """The same for the same rows, in any order."""
+    """Equal for tables with equal rows, in any order."""
 
     rows: int
     digest: int

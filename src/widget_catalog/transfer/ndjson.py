@@ -232,23 +232,23 @@ class _LineReader:
         named = {it.path for it in lines}
         for error in path_conflicts([it.path for it in lines if not is_thumbnail(it.path)]):
             self._complain(at, error)
-        for i, it in enumerate(lines):
+        for i, line in enumerate(lines):
             place = f"{at}.files[{i}]"
-            if not is_attached(it.path):
-                self._complain(f"{place}.path", f"a version has no file {it.path[:80]!a}.")
+            if not is_attached(line.path):
+                self._complain(f"{place}.path", f"a version has no file {line.path[:80]!a}.")
                 continue
-            kind = kind_of(it.path)
-            imported = self._file(place, "file", it.file, kind, lacks_thumbnail(it.path, named))
+            kind = kind_of(line.path)
+            imported = self._file(place, "file", line.file, kind, lacks_thumbnail(line.path, named))
             if imported is None:
                 continue
             words = imported.words or words
-            width, height = imported.pixels or (it.width, it.height)
+            width, height = imported.pixels or (line.width, line.height)
             if kind in PICTURE_KINDS and (width is None or height is None):
                 self._complain(place, "width and height of the picture are missing.")
             size, sha256_hash = imported.size_bytes, imported.sha256_hash
-            files[it.path] = AttachedFile(it.path, size, sha256_hash, width, height)
+            files[line.path] = AttachedFile(line.path, size, sha256_hash, width, height)
             if imported.thumbnail is not None:
-                path, its = thumbnail_of(it.path), imported.thumbnail
+                path, its = thumbnail_of(line.path), imported.thumbnail
                 pixels = its.pixels or (None, None)
                 made[path] = AttachedFile(path, its.size_bytes, its.sha256_hash, *pixels)
         return in_order({**made, **files}), words

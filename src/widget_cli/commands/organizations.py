@@ -261,8 +261,11 @@ def _rows(
     if not isinstance(listed, list) or not all(isinstance(it, dict) for it in listed):
         raise not_a_catalog(session.url)
     return [
-        tuple("" if it.get(column) is None else str(it[column]) for column in columns)
-        for it in listed
+        tuple(
+            "" if organization.get(column) is None else str(organization[column])
+            for column in columns
+        )
+        for organization in listed
     ]
 
 

@@ -64,9 +64,8 @@ def screenshot(
     manifest = read_widget(folder, check=check).manifest
     sizes = {it: _cells(it, manifest) for it in size or ["default"]}
     schemes = list(dict.fromkeys(scheme or _SCHEMES))
-    for it in schemes:
-        if it not in _SCHEMES:
-            raise ToolError(f"There is no color scheme {it}.", "Choose light or dark.")
+    if unknown := [it for it in schemes if it not in _SCHEMES]:
+        raise ToolError(f"There is no color scheme {unknown[0]}.", "Choose light or dark.")
     if len(sizes) * len(schemes) > MAX_PICTURES:
         most = f"A version can have {MAX_PICTURES} pictures at most."
         raise ToolError(most, "Choose fewer sizes, or one color scheme.")
@@ -77,16 +76,16 @@ def screenshot(
         browser(has_sandbox=not no_sandbox) as opened,
     ):
         for name, (width, height) in sizes.items():
-            for it in schemes:
+            for colors in schemes:
                 pixels = (width * _CELL_PX, height * _CELL_PX)
-                picture = opened.take_picture(f"{address}shot.html?scheme={it}", *pixels, scale)
+                picture = opened.take_picture(f"{address}shot.html?scheme={colors}", *pixels, scale)
                 if len(picture) > MAX_PICTURE_BYTES:
                     raise ToolError(
                         f"The picture of {name} is too large: {sized(len(picture))}.",
                         "Choose a smaller size, or --scale 1.",
                     )
                 target.mkdir(exist_ok=True)
-                file = target / (f"{it}.png" if len(sizes) == 1 else f"{name}-{it}.png")
+                file = target / (f"{colors}.png" if len(sizes) == 1 else f"{name}-{colors}.png")
                 file.write_bytes(picture)
                 written.append(file)
                 about = f"{width} x {height} cells, {sized(len(picture))}"

@@ -70,10 +70,10 @@ def search(
 
 def _show_found(widgets: dict[str, FoundWidget], sdk: str | None) -> None:
     rows = []
-    for key, it in widgets.items():
-        version = it.latest_compatible_version if sdk else it.latest_version
+    for key, widget in widgets.items():
+        version = widget.latest_compatible_version if sdk else widget.latest_version
         number = version.version if version else "-"
-        rows.append((key, number, it.download_count, it.display_name))
+        rows.append((key, number, widget.download_count, widget.display_name))
     show_table(("widget", f"for SDK {sdk}" if sdk else "version", "installs", "name"), rows)
 
 
@@ -122,8 +122,14 @@ def versions(session: Session, widget: WidgetArgument) -> None:
     if shows_json(document | {"revoked": revoked}):
         return
     rows = [
-        (it.version, _day(it), it.sdk_version, sized(it.bundle_size), _state(it, detail, revoked))
-        for it in detail.versions
+        (
+            version.version,
+            _day(version),
+            version.sdk_version,
+            sized(version.bundle_size),
+            _state(version, detail, revoked),
+        )
+        for version in detail.versions
     ]
     show_table(("version", "published", "SDK", "size", "state"), rows)
     if not rows:

@@ -78,8 +78,14 @@ def list_(
     if shows_json(found):
         return
     rows = [
-        (it.id, it.scope or "the catalog", it.url, ", ".join(it.types) or "all", it.state)
-        for it in webhooks
+        (
+            webhook.id,
+            webhook.scope or "the catalog",
+            webhook.url,
+            ", ".join(webhook.types) or "all",
+            webhook.state,
+        )
+        for webhook in webhooks
     ]
     show_table(("id", "scope", "URL", "events", "state"), rows)
     if not rows:
@@ -220,10 +226,10 @@ def _wait_until_tried(session: Session, webhook_id: str, sent: dict[str, Any]) -
     while time.monotonic() < ends_at:
         time.sleep(_ASK_EVERY_S)
         found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": 100}).get("deliveries")
-        for it in shaped(found, list[dict[str, Any]], session.url):
+        for delivery in shaped(found, list[dict[str, Any]], session.url):
             # An attempt is counted when it starts; the response follows.
-            if it.get("id") == sent.get("id") and _is_tried(it, sent):
-                return it
+            if delivery.get("id") == sent.get("id") and _is_tried(delivery, sent):
+                return delivery
     return sent
 
 

@@ -159,9 +159,9 @@ def test_a_change_of_content_changes_the_etags_that_show_it(site: InProcessSite)
     paths = [DETAIL, SEARCH, "/api/stats", REGISTRY, "/api/v1/widgets/other/thing"]
     encodings = [*DECODERS, "identity"]
     before = {
-        (path, it): site.get(path, accept_encoding=it).headers["etag"]
+        (path, accepted): site.get(path, accept_encoding=accepted).headers["etag"]
         for path in paths
-        for it in encodings
+        for accepted in encodings
     }
 
     site.add(widget_line("acme/clock", versions=[version_line("1.1.0")]))

@@ -128,8 +128,8 @@ def test_a_stream_that_breaks_before_its_first_event_loses_nothing(
 def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) -> None:
     listeners = [connect(service) for _ in range(MAX)]
     try:
-        for it in listeners:
-            read_until(it, b"follow the changes")
+        for listener in listeners:
+            read_until(listener, b"follow the changes")
         with service.client() as client:
             last = newest(client)
             refused = client.get(CHANGES, headers=STREAM)
@@ -138,12 +138,12 @@ def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) 
 
         import_widgets(node, widget_line("heard/by-all"))
         began = time.monotonic()
-        for it in listeners:
-            assert f"id: {last + 1}\ndata: ".encode() in read_until(it, b"heard/by-all")
+        for listener in listeners:
+            assert f"id: {last + 1}\ndata: ".encode() in read_until(listener, b"heard/by-all")
         assert time.monotonic() - began < 10
     finally:
-        for it in listeners:
-            it.close()
+        for listener in listeners:
+            listener.close()
 
 
 def test_one_address_takes_only_its_share(service: Service) -> None:
@@ -176,8 +176,8 @@ def test_one_address_takes_only_its_share(service: Service) -> None:
         others = ("192.0.2.7", "2001:db8:0:1::1", "127.0.0.1")
         wait_for(lambda: [status(it) for it in others] == [200, 200, 200])
     finally:
-        for it in opened:
-            it.close()
+        for stream in opened:
+            stream.close()
     wait_for(lambda: status("2001:db8::1") == 200)
 
 

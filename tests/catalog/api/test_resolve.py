@@ -68,11 +68,11 @@ def result(shop: InProcessSite, sdk: str = "1.5.0", age: float | None = None, **
     return only
 
 
-def brief(it: Any) -> tuple[str, str | None, str | None]:
+def brief(result: Any) -> tuple[str, str | None, str | None]:
     def number(entry: Any) -> str | None:
         return None if entry is None else entry["version"]
 
-    return it["status"], number(it["installed"]), number(it["offer"])
+    return result["status"], number(result["installed"]), number(result["offer"])
 
 
 def test_every_status(shop: InProcessSite) -> None:
@@ -192,7 +192,7 @@ def test_each_message_names_the_version_that_was_sent(shop: InProcessSite) -> No
 
 
 def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
-    """The same request gets another response, although nothing has changed."""
+    """A repeated request gets another response, although nothing has changed."""
     today = datetime(2026, 2, 2, tzinfo=UTC)
     with InProcessSite(tmp_path / "data", lambda: today) as site:
         site.add(widget_line("acme/clock", versions=[_version("1.0.0", 1)]))
@@ -322,9 +322,10 @@ def test_a_body_that_is_announced_as_too_large_is_not_waited_for(shop: InProcess
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
-        lambda it: st.lists(it, max_size=4)
+        lambda values: st.lists(values, max_size=4)
         | st.dictionaries(st.sampled_from(["sdk", "widgets", "id", "installed", "range",
-                                           "minAgeDays", "version", "", "\x00"]), it, max_size=6),
+                                           "minAgeDays", "version", "", "\x00"]),
+                          values, max_size=6),
     )
 )  # fmt: skip
 def test_any_json_gets_an_response(shop: InProcessSite, body: Any) -> None:

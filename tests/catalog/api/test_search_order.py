@@ -13,8 +13,8 @@ from support.widgets import version_line, widget_line
 def _named(*names: str, description: str | None = None) -> list[dict[str, object]]:
     """Widgets with increasing downloads: without ranks they would be in reverse order."""
     return [
-        widget_line(f"a/w{i}", displayName=it, description=description, downloadCount=10 * i)
-        for i, it in enumerate(names)
+        widget_line(f"a/w{i}", displayName=name, description=description, downloadCount=10 * i)
+        for i, name in enumerate(names)
     ]
 
 

@@ -30,8 +30,8 @@ def test_search(site: InProcessSite, query: str) -> None:
 def test_every_detail_and_registry(site: InProcessSite) -> None:
     found = site.get(f"{SEARCH}?limit=100").json()["widgets"]
     assert len(found) == 20
-    for it in found:
-        assert_shaped(site.get(detail_path(it["scope"], it["name"])), wire.WidgetDetail)
+    for widget in found:
+        assert_shaped(site.get(detail_path(widget["scope"], widget["name"])), wire.WidgetDetail)
     for scope in {it["scope"] for it in found}:
         assert_shaped(site.get(f"/api/widgets/{scope}/registry.json"), wire.Registry)
 

@@ -96,14 +96,14 @@ def test_another_database_is_looked_at_from_its_beginning(
 def test_two_workers_compress_a_file_once(quiet: InProcessSite) -> None:
     node = quiet.node
     encoders = [encoder_of(node) for _ in range(2)]
-    for it in encoders:
-        it.ask(hashlib.sha256(module(0)).hexdigest(), "js", len(module(0)))
+    for encoder in encoders:
+        encoder.ask(hashlib.sha256(module(0)).hexdigest(), "js", len(module(0)))
     wait_for(lambda: forms(node) == wanted(*map(module, range(3))))
     written = {it: it.stat().st_mtime_ns for it in node.folder.bundles.glob("??/*.js.*")}
     time.sleep(1)
     assert written == {it: it.stat().st_mtime_ns for it in written}
-    for it in encoders:
-        it.close()
+    for encoder in encoders:
+        encoder.close()
 
 
 def test_files_that_are_not_there_are_left_out(quiet: InProcessSite) -> None:

@@ -145,11 +145,11 @@ def test_no_page_is_cached_with_a_count_that_is_older_than_its_order(
             played.count(("a", "z"), 1)
             follow(index)
 
-        for number, it in enumerate(asked, start=1):
+        for number, target in enumerate(asked, start=1):
             monkeypatch.setattr(SearchIndex, "refresh", count_first)
-            _shown(played.catalog, it)
-            assert _shown(played.catalog, it)["z"] == number
-            assert _shown(played.catalog, it)["z"] == number
+            _shown(played.catalog, target)
+            assert _shown(played.catalog, target)["z"] == number
+            assert _shown(played.catalog, target)["z"] == number
 
 
 def test_no_page_is_cached_with_a_count_that_is_being_recorded() -> None:

@@ -47,9 +47,9 @@ def check_search(catalog: CatalogReader, widgets: dict[Key, Shown], search: Sear
     """Query both, compare the results, and return the total."""
     parameters = {key: it for key, it in search._asdict().items() if it is not None}
     body = json.loads(catalog.search_page(parse_search(urlencode(parameters))).body)
-    for it in body["widgets"]:
-        known = widgets[it["scope"], it["name"]]
-        shown = (it["displayName"], it["description"], it["isOfficial"])
+    for widget in body["widgets"]:
+        known = widgets[widget["scope"], widget["name"]]
+        shown = (widget["displayName"], widget["description"], widget["isOfficial"])
         assert shown == (known.display_name, known.description, known.is_official)
     found = [(it["scope"], it["name"], it["downloadCount"]) for it in body["widgets"]]
     wanted = _oracle(widgets, search)

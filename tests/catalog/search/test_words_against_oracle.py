@@ -75,11 +75,11 @@ def _has(key: Key, widget: Shown, term: str) -> bool:
 
 def _matches(played: Played, ask: Ask) -> set[Key]:
     listed = {
-        key: it
-        for key, it in played.widgets.items()
-        if it.is_listed
+        key: widget
+        for key, widget in played.widgets.items()
+        if widget.is_listed
         and ask.scope in (None, key[0])
-        and ask.official in (None, it.is_official is True)
+        and ask.official in (None, widget.is_official is True)
     }
     terms = _words(ask.q) or fold(ask.q).split()
     having = [{key for key, it in listed.items() if _has(key, it, term)} for term in terms]

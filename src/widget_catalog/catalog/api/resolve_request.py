@@ -98,10 +98,10 @@ class _Reader:
             return []
         time_slice = TimeSlice()
         widgets = []
-        for number, it in enumerate(value):
+        for number, widget in enumerate(value):
             if time_slice.is_over:
                 await time_slice.let_others_run()
-            widgets.append(self._widget(number, it))
+            widgets.append(self._widget(number, widget))
         return widgets
 
     def _widget(self, number: int, value: object) -> Installed:

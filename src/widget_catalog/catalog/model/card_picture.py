@@ -86,5 +86,5 @@ def _words(path: str) -> list[str]:
 
 
 def _thumbnail(files: dict[str, File], path: str) -> Thumbnail:
-    it = files.get(thumbnail_of(path), files[path])
-    return Thumbnail(it.path, it.width or 1, it.height or 1)
+    file = files.get(thumbnail_of(path), files[path])
+    return Thumbnail(file.path, file.width or 1, file.height or 1)

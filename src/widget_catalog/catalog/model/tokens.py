@@ -71,7 +71,7 @@ def query_tokens(folded: str) -> tuple[str, ...]:
 
 
 def replace_tokens(folded: str, by: Mapping[str, str]) -> str:
-    """The same text with other words."""
+    """A text with some words replaced by others."""
 
     def replace(word: re.Match[str]) -> str:
         return "".join(by.get(it, it) for it in _UNSPACED.split(word[0]))
@@ -88,9 +88,9 @@ def readme_tokens(markdown: str) -> list[str]:
     """The first distinct words of a README, folded."""
     text = fold(_ADDRESS.sub(" ", markdown[:_README_CHARACTERS]))
     found: dict[str, None] = {}
-    for it in tokens(text):
-        if 1 < len(it) <= _MAX_CHARACTERS and not is_stop(it):
-            found[it] = None
+    for token in tokens(text):
+        if 1 < len(token) <= _MAX_CHARACTERS and not is_stop(token):
+            found[token] = None
             if len(found) == MAX_README_TOKENS:
                 break
     return list(found)

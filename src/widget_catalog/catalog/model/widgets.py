@@ -60,9 +60,9 @@ class AttachedFile(msgspec.Struct, frozen=True, array_like=True):
 def in_order(files: Mapping[str, AttachedFile]) -> tuple[AttachedFile, ...]:
     """By path: the README, then the pictures as given, each followed by its thumbnail."""
     ordered = [files[README]] if README in files else []
-    for path, it in files.items():
+    for path, file in files.items():
         if is_picture(path):
-            ordered.append(it)
+            ordered.append(file)
             if thumbnail := files.get(thumbnail_of(path)):
                 ordered.append(thumbnail)
     return tuple(ordered)
@@ -225,7 +225,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         return max(now, newest.published_at + _MILLISECOND)
 
     def redated(self, now: datetime) -> "Widget":
-        """The same widget without versions dated after `now`, in the same order."""
+        """This widget without versions dated after `now`; their order stays."""
         last = now
         versions = []
         for version in self.versions:  # Newest first.
@@ -235,7 +235,7 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         return self.with_versions(versions)
 
     def with_versions(self, versions: list[Version]) -> "Widget":
-        """The same widget with these versions, sorted."""
+        """This widget with these versions, sorted."""
         return msgspec.structs.replace(self, versions=newest_first(versions))
 
 

@@ -174,8 +174,9 @@ def unusable(path: Path, error: OSError) -> FolderUnusable:
 
 
 def check_writable(path: Path) -> None:
-    """Also the files in it: a command that was run as root leaves some that are root's, and SQLite
-    opens a database that it cannot write, and then gives its log the same mode.
+    """Raises FolderUnusable if the folder or a file in it cannot be written: a command that was
+    run as root leaves some that are root's, and SQLite opens a database that it cannot write, and
+    then gives its log the same mode.
     """
     if not os.access(path, os.W_OK | os.X_OK):
         raise FolderUnusable(f"The data folder {path} is not writable.")

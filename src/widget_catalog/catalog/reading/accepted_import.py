@@ -126,12 +126,12 @@ def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
     """Write what is missing, in order."""
     seen = set(find_hashes(tx.connection, sorted({it.key for it in drafts})))
     new, others = [], []
-    for it in drafts:
-        if it.key in seen:
-            others.append(it)
+    for draft in drafts:
+        if draft.key in seen:
+            others.append(draft)
         else:
-            seen.add(it.key)
-            new.append(it)
+            seen.add(draft.key)
+            new.append(draft)
     add_drafts(tx, new)
     merge_drafts(tx, others)
 
@@ -143,26 +143,26 @@ def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
     while rest:
         first: dict[tuple[str, str], Draft] = {}
         again = []
-        for it in rest:
-            if it.key in first:
-                again.append(it)
+        for draft in rest:
+            if draft.key in first:
+                again.append(draft)
             else:
-                first[it.key] = it
+                first[draft.key] = draft
         for key, old in find_widgets(tx.connection, list(first)).items():
-            draft = first[key].to_widget()
-            if added := _missing(old.widget, draft):
+            new = first[key].to_widget()
+            if added := _missing(old.widget, new):
                 version = added[0].number if len(added) == 1 else None
-                imported = Imported(scope=draft.scope, name=draft.name, version=version)
-                merged = _merged(old.widget, draft, added)
+                imported = Imported(scope=new.scope, name=new.name, version=version)
+                merged = _merged(old.widget, new, added)
                 revoked = [
                     Revoked(
-                        scope=draft.scope,
-                        name=draft.name,
-                        version=it.number,
-                        reason=it.revocation.reason,
+                        scope=new.scope,
+                        name=new.name,
+                        version=one.number,
+                        reason=one.revocation.reason,
                     )
-                    for it in added
-                    if it.revocation is not None
+                    for one in added
+                    if one.revocation is not None
                 ]
                 replace_widget(tx, old, merged, COMMAND_LINE, imported, *revoked)
         rest = again

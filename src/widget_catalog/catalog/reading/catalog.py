@@ -115,7 +115,7 @@ class CatalogReader:
         return self._versions.content(key, self._slots)
 
     def find_extras(self, widget: str, version: str) -> VersionExtras | None:
-        """The same without what is in its entry, for pages."""
+        """What pages show of a version besides its entry, if its widget is listed."""
         self._follow()
         return self._versions.find_extras(widget, version) if is_widget_key(widget) else None
 
@@ -140,7 +140,7 @@ class CatalogReader:
         return found
 
     def card_page(self, asked: SearchRequest) -> CardResults:
-        """The same, if it `is_for_pages`."""
+        """A page of results as cards; `asked` is one that `is_for_pages`."""
         found: CardResults = self._search(asked)
         return found
 
@@ -211,7 +211,7 @@ class CatalogReader:
         return registry
 
     async def load_registry(self, scope: str) -> Registry | None:
-        """The same, however large."""
+        """The registry of a scope, however large; read in a thread if `registry` has none."""
         registry = self.registry(scope)
         if registry is None and is_name(scope):
             return await self._loader.load(scope)
@@ -237,7 +237,7 @@ class CatalogReader:
         return None if page is None else self.packer.content([page])
 
     def change_events(self, after: int, limit: int) -> EventPage | None:
-        """The same as server-sent events."""
+        """The changes after this number as server-sent events."""
         return encode_events(self.reader, after, limit)
 
     def stats(self) -> AnyContent:

@@ -75,12 +75,12 @@ def type_of(kind: str) -> ChangeType:
     return _TYPES.get(kind, kind)  # type: ignore[arg-type]
 
 
-def shown_change(it: ListedChange) -> Change:
+def shown_change(change: ListedChange) -> Change:
     """For a widget that is not listed, only its id is shown."""
-    seq, _, scope, name, changed_at, kind, version = it.change
-    shown = version if it.is_listed else None
+    seq, _, scope, name, changed_at, kind, version = change.change
+    shown = version if change.is_listed else None
     at = iso(from_ms(changed_at))
-    return Change(seq, at, type_of(kind), f"{scope}/{name}", shown, it.is_listed)
+    return Change(seq, at, type_of(kind), f"{scope}/{name}", shown, change.is_listed)
 
 
 def encode_changes(reader: ReplicaReader, after: int, limit: int) -> bytes | None:
@@ -93,7 +93,7 @@ def encode_changes(reader: ReplicaReader, after: int, limit: int) -> bytes | Non
 
 
 def encode_events(reader: ReplicaReader, after: int, limit: int) -> EventPage | None:
-    """The same as server-sent events."""
+    """The changes after this number as server-sent events."""
     _, rows = list_change_page(reader, after, limit)
     if rows is None:
         return None

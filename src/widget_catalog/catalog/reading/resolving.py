@@ -133,17 +133,17 @@ class Resolver:
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
             with self.reader.snapshot() as reading:
-                for it in left:
+                for asking in left:
                     if not has_repeated:
-                        results.append(self._known_result(reading, choice, it))
+                        results.append(self._known_result(reading, choice, asking))
                         note(len(results[-1]))
                     else:
                         # Before the cache, so that a response does not depend on it. Messages
                         # have the version as it was sent, which equal ones are not.
-                        version = None if it.version is None else it.version.text
-                        same = it.key, version, it.range
+                        version = None if asking.version is None else asking.version.text
+                        same = asking.key, version, asking.range
                         if same not in repeated:
-                            repeated[same] = self._known_result(reading, choice, it)
+                            repeated[same] = self._known_result(reading, choice, asking)
                             note(len(repeated[same]))
                         results.append(repeated[same])
                     if time_slice.is_over:
@@ -234,12 +234,14 @@ class Resolver:
             self._requested(reading, widget_id, old), self._requested(reading, widget_id, new)
         )
 
-    def _requested(self, reading: Reading, widget_id: int, it: "_Asking") -> Sequence[Permission]:
+    def _requested(
+        self, reading: Reading, widget_id: int, asking: "_Asking"
+    ) -> Sequence[Permission]:
         manifest = None
-        if it.version is not None:
-            identity = it.version[0].partition("+")[0]
+        if asking.version is not None:
+            identity = asking.version[0].partition("+")[0]
             manifest = find_manifest(self.reader, reading, widget_id, identity)
-        return requested(_decode_permissions(it.permissions), manifest)
+        return requested(_decode_permissions(asking.permissions), manifest)
 
 
 class _Packing:
@@ -285,14 +287,16 @@ class _Choice:
         if asked.version is not None:
             identity = asked.version.text.partition("+")[0]
             has_build = b"+" in outline
-            for it in versions:
-                if it[0] == identity or (has_build and it[0].partition("+")[0] == identity):
-                    installed = it
+            for version in versions:
+                if version[0] == identity or (
+                    has_build and version[0].partition("+")[0] == identity
+                ):
+                    installed = version
                     break
         allowed, newest, runs = asked.range, self._newest, self._runs
         offer = latest = None
-        for it in versions:
-            number, sdk_version, is_yanked, start, length = it
+        for version in versions:
+            number, sdk_version, is_yanked, start, length = version
             if is_yanked:
                 continue
             if latest is None:
@@ -305,11 +309,11 @@ class _Choice:
                 continue
             if allowed is not None and not allowed.admits(SemVer.parse(number)):
                 continue
-            if newest is not None and it is not installed:
+            if newest is not None and version is not installed:
                 entry = record.entry(start, length)
                 if _published_at(entry) > newest:
                     continue
-            offer = it
+            offer = version
             break
         return installed, offer, latest
 
@@ -367,8 +371,10 @@ def _config_change(old: bytes | None, new: bytes | None) -> ConfigVersionChange 
     if old is None or new is None or new is old:
         return None
     before, after = (
-        msgspec.json.decode(it[it.rindex(_CONFIG) + len(_CONFIG) : it.rindex(_PERMISSIONS)])
-        for it in (old, new)
+        msgspec.json.decode(
+            requested[requested.rindex(_CONFIG) + len(_CONFIG) : requested.rindex(_PERMISSIONS)]
+        )
+        for requested in (old, new)
     )
     return None if before == after else ConfigVersionChange(before, after)
 

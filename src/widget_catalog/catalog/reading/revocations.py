@@ -69,11 +69,17 @@ class Revocations:
         if self._by_version is None:
             rows = list_revocations(self._reader)
             self._by_version = {(scope, name, it.version): it for scope, name, it in rows}
-            for scope, name, it in rows:
-                self._reasons.setdefault((scope, name), {})[it.version] = it.reason
+            for scope, name, revoked in rows:
+                self._reasons.setdefault((scope, name), {})[revoked.version] = revoked.reason
             entries = [
-                Revocation(it.sha256_hash, f"{scope}/{name}", it.version, it.reason, it.at)
-                for scope, name, it in rows
+                Revocation(
+                    revoked.sha256_hash,
+                    f"{scope}/{name}",
+                    revoked.version,
+                    revoked.reason,
+                    revoked.at,
+                )
+                for scope, name, revoked in rows
             ]
             self._entries = msgspec.json.encode(entries)
         return self._by_version

@@ -218,8 +218,10 @@ class SearchPages:
             return CardResults(cards, found.total, (found.total, tags))
         slots = self._slots
         texts = [
-            it.text if it.revision == revision else it.follow(slots[widget_id], revision)
-            for widget_id, it in zip(found.ids, summaries)  # noqa: B905  One for each.
+            summary.text
+            if summary.revision == revision
+            else summary.follow(slots[widget_id], revision)
+            for widget_id, summary in zip(found.ids, summaries)  # noqa: B905  One for each.
         ]
         if asked.sdk is not None:
             fitting = self._compatible(found.ids, summaries, asked.sdk)
@@ -240,19 +242,19 @@ class SearchPages:
         )
 
     def _cards(self, ids: Sequence[int], summaries: Sequence[_Summary]) -> tuple[Card, ...]:
-        """The same object for a widget until it changes or is counted, so that what is made of it
-        can be kept with it.
+        """The cards of these widgets. Each has one object until it changes or is counted, so that
+        what is made of it can be kept with it.
         """
         cards = []
-        for widget_id, it in zip(ids, summaries, strict=True):
-            if it.count != (count := self._slots[widget_id]):
-                it.show(count)
-            card = it.card
+        for widget_id, summary in zip(ids, summaries, strict=True):
+            if summary.count != (count := self._slots[widget_id]):
+                summary.show(count)
+            card = summary.card
             if card is None or card.download_count != count:
-                if not it.has_room:
-                    it.has_room = self._summaries.grow(widget_id, it, _CARD_BYTES)
-                card = it.read(it.text, widget_id)
-                it.card = card if it.has_room else None
+                if not summary.has_room:
+                    summary.has_room = self._summaries.grow(widget_id, summary, _CARD_BYTES)
+                card = summary.read(summary.text, widget_id)
+                summary.card = card if summary.has_room else None
             cards.append(card)
         return tuple(cards)
 
@@ -281,19 +283,19 @@ class SearchPages:
         found: dict[int, bytes | None] = {}
         if new:
             with self._reader.snapshot() as reading:
-                for widget_id, it in new:
+                for widget_id, summary in new:
                     record = self._reader.document(reading, widget_id)
-                    found[widget_id] = self._find_compatible(record, it, sdk)
+                    found[widget_id] = self._find_compatible(record, summary, sdk)
         # Cached, because the same few SDKs are requested often.
-        for widget_id, it in new:
+        for widget_id, summary in new:
             entry = found[widget_id]
-            if len(it.compatible) < _REMEMBERED_SDKS and (
-                entry is None or self._summaries.grow(widget_id, it, len(entry))
+            if len(summary.compatible) < _REMEMBERED_SDKS and (
+                entry is None or self._summaries.grow(widget_id, summary, len(entry))
             ):
-                it.compatible[sdk] = entry
+                summary.compatible[sdk] = entry
         entries = [
-            (it, found[widget_id] if widget_id in found else it.compatible[sdk])
-            for widget_id, it in each
+            (summary, found[widget_id] if widget_id in found else summary.compatible[sdk])
+            for widget_id, summary in each
         ]
         return [it.latest if entry is None else entry for it, entry in entries]
 

@@ -169,17 +169,17 @@ def _details(row: VersionRow) -> dict[str, object]:
     return details
 
 
-def _file(url: str, it: AttachedFile) -> PublishedFile:
-    digest = base64.b64encode(bytes.fromhex(it.sha256_hash)).decode()
+def _file(url: str, file: AttachedFile) -> PublishedFile:
+    digest = base64.b64encode(bytes.fromhex(file.sha256_hash)).decode()
     return PublishedFile(
-        it.path,
+        file.path,
         url,
-        it.size_bytes,
-        it.sha256_hash,
+        file.size_bytes,
+        file.sha256_hash,
         f"sha256-{digest}",
-        CONTENT_TYPES[it.kind],
-        UNSET if it.width is None else it.width,
-        UNSET if it.height is None else it.height,
+        CONTENT_TYPES[file.kind],
+        UNSET if file.width is None else file.width,
+        UNSET if file.height is None else file.height,
     )
 
 
@@ -193,5 +193,5 @@ def _manifest(text: bytes | None) -> bytes:
         return b"null"
 
 
-def _revoked(it: RevokedVersion | None) -> RevokedState | None:
-    return None if it is None else RevokedState(it.reason, it.at)
+def _revoked(revoked: RevokedVersion | None) -> RevokedState | None:
+    return None if revoked is None else RevokedState(revoked.reason, revoked.at)

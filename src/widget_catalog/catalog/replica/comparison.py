@@ -62,13 +62,13 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
     with errors_named(), old.reading() as before, new.reading() as after:
         for name in ("index_rows", "documents", "revocations", "extras"):
             mine, its = getattr(old, name), getattr(new, name)
-            for key, it in after.cursor(its):
-                if before.get(key, db=mine) != it:
+            for key, record in after.cursor(its):
+                if before.get(key, db=mine) != record:
                     wrong.add(bytes(key[:8]))
-        for key, it in after.cursor(new.keys):
+        for key, record in after.cursor(new.keys):
             is_known = before.get(member_key(bytes(key)), db=old.members) is not None
-            if before.get(key, db=old.keys) != it or not is_known:
-                wrong.add(number_key(read_key(key, it)[0]))
+            if before.get(key, db=old.keys) != record or not is_known:
+                wrong.add(number_key(read_key(key, record)[0]))
         for number in sorted(wrong):
             row = decode_index_row(number, after.get(number, b"", db=new.index_rows))
             is_missing = before.get(number, db=old.documents) is None
@@ -79,8 +79,8 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
             found.append(f"{extra} documents belonged to no widget, and were removed.")
         scopes = [
             {
-                bytes(scope): SCOPE.unpack_from(it, SEAL_BYTES)[1]
-                for scope, it in reading.cursor(file.scopes)
+                bytes(scope): SCOPE.unpack_from(record, SEAL_BYTES)[1]
+                for scope, record in reading.cursor(file.scopes)
             }
             for reading, file in ((before, old), (after, new))
         ]

@@ -50,24 +50,24 @@ def prepare(widget: Widget | Document) -> bytes:
     return _pack(records_of(0, 0, document))
 
 
-def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
+def numbered(records: Records, widget_id: int, changed_at: int) -> Records:
     """Prepared records completed with the widget's number and the time of its change."""
-    index_row = encode_index_row(decode_new_index_row(it.index_row), widget_id, changed_at)
-    return it._replace(id=widget_id, changed_at=changed_at, index_row=index_row)
+    index_row = encode_index_row(decode_new_index_row(records.index_row), widget_id, changed_at)
+    return records._replace(id=widget_id, changed_at=changed_at, index_row=index_row)
 
 
-def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
+def records_of(widget_id: int, changed_at: int, document: Document) -> Records:
     return Records(
         FORMAT,
         widget_id,
-        it.index_row.scope,
-        it.index_row.name,
-        it.index_row.is_listed,
+        document.index_row.scope,
+        document.index_row.name,
+        document.index_row.is_listed,
         changed_at,
-        encode_index_row(it.index_row, widget_id, changed_at),
-        encode_document(it),
-        it.revocations,
-        it.extras,
+        encode_index_row(document.index_row, widget_id, changed_at),
+        encode_document(document),
+        document.revocations,
+        document.extras,
     )
 
 

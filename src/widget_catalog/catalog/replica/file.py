@@ -225,7 +225,7 @@ def _sync_names(folder: Path) -> None:
 
 
 def remove_others(folder: Path) -> None:
-    """Also removes unfinished files."""
+    """Remove all files but the current one, unfinished ones included."""
     kept = find_current(folder)
     for path in folder.glob(f"*{_SUFFIX}*"):
         if kept is None or not path.name.startswith(kept.stem):

@@ -97,8 +97,8 @@ def _write(
 ) -> None:
     with file.writing() as transaction:
         writer = ReplicaWriter(file, transaction, is_new=is_new)
-        for it in records:
-            writer.put(it)
+        for record in records:
+            writer.put(record)
         for widget_id, scope, name, _ in lost:
             writer.put_lost(widget_id, scope, name)
         writer.finish()
@@ -166,8 +166,8 @@ class NewReplica:
             return
         self._latest_seq, prepared = batch
         try:
-            for number, it in prepared:
-                packed = cast(bytes, it)
+            for number, record in prepared:
+                packed = cast(bytes, record)
                 self._add(numbered(decode_prepared(packed), number, self._at_ms), len(packed))
         except (msgspec.DecodeError, TypeError):  # Prepared by another release.
             self.close()
@@ -211,12 +211,12 @@ class NewReplica:
         _log.warning("The read model is updated after the import.", error=error.message)
         self.close()
 
-    def _add(self, it: Records, size_bytes: int) -> None:
-        if it.id > self._highest_id:
-            self._new.append(it)
-            self._highest_id = it.id
+    def _add(self, records: Records, size_bytes: int) -> None:
+        if records.id > self._highest_id:
+            self._new.append(records)
+            self._highest_id = records.id
         else:
-            self._again[it.id] = it
+            self._again[records.id] = records
         self._bytes += size_bytes
         if len(self._new) + len(self._again) >= _AT_ONCE or self._bytes >= _MAX_BYTES:
             self._flush()

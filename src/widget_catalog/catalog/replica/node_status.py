@@ -187,5 +187,5 @@ class NodeStatus:
 
 
 def _now_ms() -> int:
-    """The same clock in every process of this machine."""
+    """By a clock that all processes of this machine share."""
     return time.monotonic_ns() // 1_000_000

@@ -30,7 +30,7 @@ def set_of(ordinals: Array) -> BitMap:
 
 
 def sorted_set(ordinals: Array | list[int]) -> BitMap:
-    """The same for sorted ordinals, which are added five times as fast."""
+    """The set of sorted ordinals, which are added five times as fast as others."""
     if isinstance(ordinals, list):
         return BitMap(array("I", ordinals))
     return BitMap(array("I", ordinals.astype(np.uint32, copy=False).tobytes()))
@@ -143,8 +143,8 @@ class Groups:
         return [(self._sorted[place], count) for place, count in each]
 
     def frequent(self, among: BitMap, most: int) -> list[tuple[str, int]]:
-        """The same, without their number. Of many members only some decide which groups are shown;
-        the counts are exact.
+        """The largest groups with their counts, without the number of all. Of many members only
+        some decide which groups are shown; the counts are exact.
         """
         if self._places is None:
             self._places_in(np.empty(0, np.int64))

@@ -106,8 +106,8 @@ class ReplicaReader:
     def find_styles(self, key: str) -> bytes:
         """The style sheets of a widget's versions as JSON; nothing if there are none."""
         with self._snapshot as reading:
-            it = self.find(reading, key)
-            return b"" if it is None else it.styles
+            record = self.find(reading, key)
+            return b"" if record is None else record.styles
 
     def require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
         """A missing key is unknown, or lost; every key is in two tables."""
@@ -115,7 +115,7 @@ class ReplicaReader:
             raise damaged(what)
 
     def document(self, reading: Reading, widget_id: int) -> DocumentRecord:
-        """The same by number, for an existing widget."""
+        """The document of an existing widget, by its number."""
         found = reading.get(number_key(widget_id), db=self.file.documents)
         if found is None:
             raise damaged(f"the document of widget {widget_id}")

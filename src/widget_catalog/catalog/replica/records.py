@@ -98,20 +98,26 @@ def read_key(key: Bytes, record: Bytes) -> tuple[int, int]:
     return widget_id, flags
 
 
-def encode_document(it: Document) -> bytes:
+def encode_document(document: Document) -> bytes:
     # Only in a detail, it is never null, because the fields of a detail keep their types.
-    is_null = it.head.endswith(_NULL)
-    head = it.head.removesuffix(_NULL) + b"false" if is_null else it.head
+    is_null = document.head.endswith(_NULL)
+    head = document.head.removesuffix(_NULL) + b"false" if is_null else document.head
     before = b"%b%b%b" % (_BEFORE_HEAD, head, _BEFORE_COUNT)
-    between = b"%b%b%b" % (_BEFORE_CREATED, it.created_at.encode(), _BEFORE_ENTRIES)
-    after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
-    text = b"".join((before, between, it.entries, after))
-    flags = it.index_row.is_listed * LISTED | is_null * _NULL_OFFICIAL
+    between = b"%b%b%b" % (_BEFORE_CREATED, document.created_at.encode(), _BEFORE_ENTRIES)
+    after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(document.latest_version))
+    text = b"".join((before, between, document.entries, after))
+    flags = document.index_row.is_listed * LISTED | is_null * _NULL_OFFICIAL
     # Searching for one byte is almost free.
-    flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
+    flags |= (b"\\" in document.entries and CDN_MARK in document.entries) * _MARKED
     header = _DOCUMENT.pack(flags, full_hash(text), len(text), len(before))
-    parts = _PARTS.pack(len(between), len(it.entries), len(it.styles), len(it.picture), *it.latest)
-    return b"".join((header, parts, text, it.styles, it.picture, it.outline))
+    parts = _PARTS.pack(
+        len(between),
+        len(document.entries),
+        len(document.styles),
+        len(document.picture),
+        *document.latest,
+    )
+    return b"".join((header, parts, text, document.styles, document.picture, document.outline))
 
 
 class DocumentRecord:
@@ -211,8 +217,8 @@ class DocumentRecord:
         return bytes(self._record[start:stop])
 
 
-def encode_index_row(it: IndexRow, number: int, changed_at: int) -> bytes:
-    return _encode_index_row(msgspec.structs.replace(it, id=number, changed_at=changed_at))
+def encode_index_row(row: IndexRow, number: int, changed_at: int) -> bytes:
+    return _encode_index_row(msgspec.structs.replace(row, id=number, changed_at=changed_at))
 
 
 def decode_index_row(key: Bytes, record: Bytes) -> IndexRow:

@@ -124,8 +124,8 @@ def measure_detail(widget: Widget) -> int:
     """`Document.detail_bytes` of a widget, without rendering it."""
     scope, name = str(widget.scope), str(widget.name)
     sizes = [
-        len(_encode(_entry(scope, name, it.number, it.is_withdrawn, widget, it)))
-        for it in widget.versions
+        len(_encode(_entry(scope, name, version.number, version.is_withdrawn, widget, version)))
+        for version in widget.versions
     ]
     head = len(_encode(_head(widget))) - len(b"}")
     return head + sum(sizes) + len(b",") * max(len(sizes) - 1, 0) + len(b"[]")
@@ -212,10 +212,13 @@ def _words(text: str | None) -> str:
 def _revocations(widget: Widget) -> bytes:
     revoked = [
         RevokedVersion(
-            it.number, it.sha256_hash, it.revocation.reason, iso(it.revocation.revoked_at)
+            version.number,
+            version.sha256_hash,
+            version.revocation.reason,
+            iso(version.revocation.revoked_at),
         )
-        for it in widget.versions
-        if it.revocation is not None
+        for version in widget.versions
+        if version.revocation is not None
     ]
     return _encode(revoked) if revoked else b""
 

@@ -194,5 +194,5 @@ class Replica:
                 remove_others(self.path)
 
     def close(self) -> None:
-        """Also call this before a fork: open files must not be used on both sides of it."""
+        """At the end, and before a fork: open files must not be used on both sides of it."""
         self._current.close()

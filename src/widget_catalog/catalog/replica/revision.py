@@ -81,13 +81,13 @@ class Counts:
         slots[0] += 1
 
     def record_all(self, ids: npt.NDArray[Any], counts: npt.NDArray[Any]) -> None:
-        """The same for arrays: a million counts take a hundredth of a second."""
+        """Store counts given as arrays: a million take a hundredth of a second."""
         if len(ids):
             self.array[ids] = counts
             self.slots[0] += 1
 
     def raise_to(self, counts: Iterable[tuple[int, int]]) -> None:
-        """The same with concurrent writers, each after its commit: the larger count is the later
+        """Store counts of concurrent writers, each after its commit: the larger count is the later
         one, because counts only grow.
         """
         with self.locked():

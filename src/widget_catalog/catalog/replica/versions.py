@@ -40,43 +40,43 @@ class VersionRow(NamedTuple):
 
 
 def find_version(reader: ReplicaReader, key: str, identity: str) -> VersionRow | None:
-    """Also None if the widget is unlisted."""
+    """None if there is none, or its widget is unlisted."""
     with reader.snapshot() as reading:
-        it = reader.find(reading, key)
-        if it is None or not it.is_listed:
+        record = reader.find(reading, key)
+        if record is None or not record.is_listed:
             return None
-        versions = iter(decode_outline(it.outline))
+        versions = iter(decode_outline(record.outline))
         found = next((one for one in versions if one[0].partition("+")[0] == identity), None)
         if found is None:
             return None
         number = found[0]
         # The versions after it in the list were published earlier.
         before = next((one for one in versions if not one[2]), None)
-        styles = it.styles
+        styles = record.styles
         style = decode_styles(styles).get(number) if styles else None
-        details, manifest = _find_extras(reader, reading, it.id, identity)
+        details, manifest = _find_extras(reader, reading, record.id, identity)
         former = None if before is None else before[0].partition("+")[0]
         return VersionRow(
-            it.id,
-            bytes(it.text[0]),
-            it.created_at,
+            record.id,
+            bytes(record.text[0]),
+            record.created_at,
             number,
-            it.entry(*found[3:]),
-            None if before is None else it.entry(*before[3:]),
+            record.entry(*found[3:]),
+            None if before is None else record.entry(*before[3:]),
             None if style is None else StyleRow(*style),
             details,
             manifest,
-            None if former is None else find_manifest(reader, reading, it.id, former),
+            None if former is None else find_manifest(reader, reading, record.id, former),
         )
 
 
 def find_attached(reader: ReplicaReader, key: str, number: str) -> tuple[AttachedFile, ...]:
     """The attached files of this version; its widget may be unlisted."""
     with reader.snapshot() as reading:
-        it = reader.find(reading, key)
-        if it is None or all(one[0] != number for one in decode_outline(it.outline)):
+        record = reader.find(reading, key)
+        if record is None or all(one[0] != number for one in decode_outline(record.outline)):
             return ()
-        return attached_in(_find_extras(reader, reading, it.id, number.partition("+")[0])[0])
+        return attached_in(_find_extras(reader, reading, record.id, number.partition("+")[0])[0])
 
 
 def attached_in(details: bytes) -> tuple[AttachedFile, ...]:

@@ -45,22 +45,28 @@ class ReplicaWriter:
         # In a new file: by key, because adjacent keys are written faster.
         self._leading: dict[bytes, bytes] = {}
 
-    def put(self, it: Records) -> None:
+    def put(self, records: Records) -> None:
         """Replaces existing records."""
-        number, put, file = number_key(it.id), self._transaction.put, self._file
-        put(number, seal(number, it.index_row), append=self._is_new, db=file.index_rows)
-        put(number, seal(number, it.document), append=self._is_new, db=file.documents)
-        self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
-        for identity, extras in it.extras:
-            key = version_key(it.id, identity)
+        number, put, file = number_key(records.id), self._transaction.put, self._file
+        put(number, seal(number, records.index_row), append=self._is_new, db=file.index_rows)
+        put(number, seal(number, records.document), append=self._is_new, db=file.documents)
+        self._put_key(
+            records.id,
+            records.scope,
+            records.name,
+            LISTED if records.is_listed else 0,
+            records.changed_at,
+        )
+        for identity, extras in records.extras:
+            key = version_key(records.id, identity)
             sealed = seal(key, extras)
             # An existing one is nearly always the same: what a version declares never changes, and
             # only a mirror gets its files later, when it is no longer revoked.
             is_new = put(key, sealed, overwrite=False, db=file.extras)
             if not is_new and self._transaction.get(key, db=file.extras) != sealed:
                 put(key, sealed, db=file.extras)
-        if it.revocations:
-            put(number, seal(number, it.revocations), db=file.revocations)
+        if records.revocations:
+            put(number, seal(number, records.revocations), db=file.revocations)
         elif not self._is_new:
             self._transaction.delete(number, db=file.revocations)
 
@@ -70,11 +76,11 @@ class ReplicaWriter:
 
     def note(self, changes: Sequence[StoredChange]) -> None:
         """Add these changes for readers; of very many, only the newest."""
-        for it in changes[-KEPT_CHANGES:]:
-            key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
-            happened = f"\0{it.kind}\0{it.version or ''}".encode()
-            value = CHANGE.pack(it.widget_id, it.changed_at) + key + happened
-            seq = number_key(it.seq)
+        for change in changes[-KEPT_CHANGES:]:
+            key = self._keys.get(change.widget_id) or self._key_of(change.widget_id)
+            happened = f"\0{change.kind}\0{change.version or ''}".encode()
+            value = CHANGE.pack(change.widget_id, change.changed_at) + key + happened
+            seq = number_key(change.seq)
             self._transaction.put(seq, seal(seq, value), db=self._file.changes)
         if changes:
             self._forget_before(changes[-1].seq - KEPT_CHANGES)
@@ -123,8 +129,8 @@ class ReplicaWriter:
         found = self._transaction.get(number, db=self._file.index_rows)
         if found is None:
             return b"\0"
-        it = decode_index_row(number, found)
-        return key_of(it.scope, it.name)
+        row = decode_index_row(number, found)
+        return key_of(row.scope, row.name)
 
     def _forget_before(self, seq: int) -> None:
         with self._transaction.cursor(self._file.changes) as cursor:

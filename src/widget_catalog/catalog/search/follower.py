@@ -72,11 +72,11 @@ class IndexFollower:
             self.changed.update(it.widget_id for it in changes)
             return
         together = Counter(it.changed_at for it in changes)
-        for it in changes:
-            if together[it.changed_at] > _MAX_SCATTERED:
+        for change in changes:
+            if together[change.changed_at] > _MAX_SCATTERED:
                 self.is_outdated = True
             else:
-                self.changed.add(it.widget_id)
+                self.changed.add(change.widget_id)
 
     def note_many(self, after: int) -> None:
         """Too much has changed after this, or it is unknown what: rebuild everything."""

@@ -112,7 +112,7 @@ class SearchIndex:
     def _find_by_score(
         self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
     ) -> Hits:
-        """The same by how well the words match. Any count may change the order, also that of a
+        """A page in the order of how well the words match. Any count may change it, also that of a
         widget that is no result: those that it overtakes become less popular.
         """
         parts = (self._terms.ranking, self._popularity, len(self._all), terms, matching)
@@ -169,7 +169,7 @@ class SearchIndex:
         return replace_tokens(text, corrected) if found != words else None
 
     def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Hits:
-        """The same for an order that does not depend on popularity."""
+        """A page in an order that does not depend on popularity."""
         ordinals = members_of(matching).astype(np.int64)
         match order:
             case Order.NAME:
@@ -327,7 +327,7 @@ class SearchIndex:
         return terms, matching
 
     def _matched(self, query: Query) -> tuple[list[Holders], BitMap]:
-        """The same, if they were just found."""
+        """The terms and the widgets that match; kept, if they were just found."""
         last = self._last_matched
         if last is not None and last[0]._replace(order=query.order) == query:
             return last[1]
@@ -337,8 +337,8 @@ class SearchIndex:
         """Those of these widgets with every word; if there are few, with any of several."""
         terms = [self._terms.find(it, is_ranked=True) for it in query_tokens(text)]
         matching = filtered
-        for it in terms:
-            matching = it.anywhere if matching is self._all else matching & it.anywhere
+        for term in terms:
+            matching = term.anywhere if matching is self._all else matching & term.anywhere
         if len(matching) < _FEW and len(text.split()) > 1:
             matching = filtered & BitMap.union(*(it.anywhere for it in terms))
         return terms, matching
@@ -355,17 +355,17 @@ class SearchIndex:
         filters = (query.scope, query.official, query.runs_on, query.facets)
         is_filtered = filters != _NO_FILTERS
         in_name = matching & terms[0].in_name if is_filtered else terms[0].in_name
-        for it in terms[1:]:
-            in_name = in_name & it.in_name
+        for term in terms[1:]:
+            in_name = in_name & term.in_name
         size = len(in_name)
         if not size:
             return [matching]
         if offset >= size:
             return [in_name, matching]
         starting_word = in_name
-        for it in terms:
-            if it.starting_word is not it.in_name:
-                starting_word = starting_word & it.starting_word
+        for term in terms:
+            if term.starting_word is not term.in_name:
+                starting_word = starting_word & term.starting_word
         size = len(starting_word)
         tiers = [starting_word, in_name, matching]
         if offset >= size or size == 1:

@@ -154,7 +154,7 @@ class Popularity:
         return found
 
     def positions_of(self, ordinals: Sequence[int]) -> list[int]:
-        """The same for few."""
+        """The positions of a few in the order."""
         return [self._position_at[it] for it in ordinals]
 
     def ids_at(self, positions: list[int]) -> list[int]:

@@ -290,7 +290,7 @@ class Ranking:
         return scores
 
     def scores_of_few(self, found: TermMatches, ordinals: Sequence[int]) -> list[float]:
-        """The same for few, which takes less time without numpy."""
+        """The scores of a few, which take less time without numpy."""
         worth, lengths, fields = _worth().data, self.name_lengths().data, found.fields
         if isinstance(fields, dict):
             return [worth[lengths[it] | fields.get(it, 0)] for it in ordinals]

@@ -84,10 +84,10 @@ def _few_by_score(
     """All of these ordinals in order, without numpy."""
     ordinals = matching.to_array().tolist()
     scores, missing = [0.0] * len(ordinals), [False] * len(ordinals)
-    for it in terms:
-        if it.found is not None and it.anywhere:
-            weight, anywhere = _rarity(len(it.anywhere), size), it.anywhere
-            for at, worth in enumerate(ranking.scores_of_few(it.found, ordinals)):
+    for term in terms:
+        if term.found is not None and term.anywhere:
+            weight, anywhere = _rarity(len(term.anywhere), size), term.anywhere
+            for at, worth in enumerate(ranking.scores_of_few(term.found, ordinals)):
                 if len(terms) == 1 or ordinals[at] in anywhere:
                     scores[at] += worth * weight
                 else:
@@ -111,14 +111,14 @@ def _many_by_score(
     ordinals = members_of(matching).astype(np.int64)
     scores = np.zeros(len(ordinals), np.float32)
     has_all = None
-    for it in terms:
-        if it.found is not None and it.anywhere:
-            weight = np.float32(_rarity(len(it.anywhere), size))
-            mine = ranking.scores(it.found, ordinals) * weight
-            if not matching.issubset(it.anywhere):
+    for term in terms:
+        if term.found is not None and term.anywhere:
+            weight = np.float32(_rarity(len(term.anywhere), size))
+            mine = ranking.scores(term.found, ordinals) * weight
+            if not matching.issubset(term.anywhere):
                 # Both are sorted, so this takes a fifth of the time of `np.isin`.
                 has_it = np.zeros(len(ordinals), np.bool_)
-                has_it[np.searchsorted(ordinals, members_of(matching & it.anywhere))] = True
+                has_it[np.searchsorted(ordinals, members_of(matching & term.anywhere))] = True
                 mine *= has_it
                 has_all = has_it if has_all is None else has_all & has_it
             scores += mine
@@ -139,7 +139,7 @@ def _rarity(count: int, size: int) -> float:
 
 
 def _popular_score(score: float, position: int, size: int) -> float:
-    """The same as `_with_popularity`, of one."""
+    """The score of one widget, as `_with_popularity` computes it for many."""
     return score * (1 + _POPULARITY * (1 - position / size))
 
 

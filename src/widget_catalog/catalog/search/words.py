@@ -154,7 +154,7 @@ class Words:
         return self._texts_of(places, [*sets, *map(BitMap, recent)])
 
     def find(self, term: str) -> tuple[BitMap, BitMap]:
-        """The same, and the texts with a word that starts with the term."""
+        """The texts that contain the term, and those with a word that starts with it."""
         encoded = term.encode()
         places, sets = self._look_for(encoded)
         if len(encoded) <= 2:
@@ -226,8 +226,8 @@ class Words:
         if len(sets) > _FEW_SETS:
             return BitMap.union(*sets)
         found = sets[0] if sets else rare
-        for it in sets[1:]:
-            found |= it
+        for members in sets[1:]:
+            found |= members
         return found
 
     def _set(self, number: int) -> BitMap:

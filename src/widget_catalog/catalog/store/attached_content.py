@@ -176,7 +176,9 @@ def words_of(readme: bytes) -> str:
 
 
 def stored_words(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> str:
-    """The same for a stored file; none if it is not a README, or cannot be read now."""
+    """The words of a stored README that searches find; none of another file, or if it cannot be
+    read now.
+    """
     if kind != "md":
         return ""
     try:

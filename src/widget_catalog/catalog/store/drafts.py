@@ -111,9 +111,9 @@ def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:
         prepared,
         tuple(
             [
-                (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))
-                for it in widget.versions
-                if it.revocation is not None
+                (version.identity, version.revocation.reason, to_ms(version.revocation.revoked_at))
+                for version in widget.versions
+                if version.revocation is not None
             ]
         ),
         tuple([row for it in widget.versions if it.attached for row in attached_rows(it)]),

@@ -132,8 +132,8 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
     Including those of an accepted import, before its versions are written.
     """
-    for it in _SOURCES:
-        yield from _list_files(connection, it.query)
+    for source in _SOURCES:
+        yield from _list_files(connection, source.query)
     yield from list_staged_files(connection)
 
 
@@ -141,15 +141,15 @@ def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
     """The files of revoked versions that are stored here, withdrawn or not."""
     # There are few: without the first condition, all versions would be read.
     is_concerned = versions.c.widget_id.in_(sa.select(revocations.c.widget_id))
-    for it in _SOURCES:
-        yield from _list_files(connection, it.query.where(is_concerned, IS_REVOKED))
+    for source in _SOURCES:
+        yield from _list_files(connection, source.query.where(is_concerned, IS_REVOKED))
 
 
 def _list_files(connection: Connection, query: sa.Select[Any]) -> Iterator[StoredFile]:
     whose = query.add_columns(widgets.c.scope, widgets.c.name)
     whose = whose.where(widgets.c.id == versions.c.widget_id)
-    for it in connection.execute(whose, execution_options={"yield_per": 1000}):
-        yield StoredFile(it.scope, it.name, it.version, kind_of(it.path), it.hash, it.size)
+    for row in connection.execute(whose, execution_options={"yield_per": 1000}):
+        yield StoredFile(row.scope, row.name, row.version, kind_of(row.path), row.hash, row.size)
 
 
 def find_referred_to(
@@ -178,9 +178,9 @@ def list_files_of(connection: Connection, changed: Collection[StoredChange]) -> 
     files: dict[FileKey, int] = {}
     for source in (_MODULES, _STYLES):
         which = versions.c.widget_id.in_({it.widget_id for it in changed})
-        for it in connection.execute(source.query.where(which)):
-            if it.widget_id in whole or (it.widget_id, it.version) in named:
-                files[it.hash, kind_of(it.path)] = it.size
+        for row in connection.execute(source.query.where(which)):
+            if row.widget_id in whole or (row.widget_id, row.version) in named:
+                files[row.hash, kind_of(row.path)] = row.size
     return files
 
 

@@ -114,8 +114,16 @@ class StoredFile(NamedTuple):
 def attached_rows(version: Version) -> list[Row]:
     """In the order of the table's columns, without the widget's number and the checksum."""
     return [
-        (version.identity, it.path, place, it.size_bytes, it.sha256_hash, it.width, it.height)
-        for place, it in enumerate(version.attached)
+        (
+            version.identity,
+            file.path,
+            place,
+            file.size_bytes,
+            file.sha256_hash,
+            file.width,
+            file.height,
+        )
+        for place, file in enumerate(version.attached)
     ]
 
 
@@ -125,8 +133,10 @@ def with_attached(versions: Sequence[Version], rows: Sequence[Row]) -> list[Vers
     for identity, path, _, *rest in sorted(rows, key=lambda it: (it[0], it[2])):
         of.setdefault(identity, []).append(AttachedFile(path, *rest))
     return [
-        msgspec.structs.replace(it, attached=tuple(of[it.identity])) if it.identity in of else it
-        for it in versions
+        msgspec.structs.replace(version, attached=tuple(of[version.identity]))
+        if version.identity in of
+        else version
+        for version in versions
     ]
 
 
@@ -277,10 +287,10 @@ class Slice(NamedTuple):
 def slice_of(rows: Sequence[WidgetRows]) -> Slice:
     """Widgets from their rows, each of them verified."""
     found = Slice([], {})
-    for it in rows:
-        number, scope, name = it.widget[:3]
+    for some in rows:
+        number, scope, name = some.widget[:3]
         try:
-            found.intact.append(stored_widget(it))
+            found.intact.append(stored_widget(some))
         except DataDamaged as error:
             found.damaged[number] = DamagedWidget(scope, name, error.message)
     return found

@@ -186,8 +186,8 @@ def list_staged_files(connection: Connection) -> Iterator[StoredFile]:
     query = sa.select(staged_batches.c.drafts).where(_is_accepted())
     # For this statement: the options of a connection would apply to all later ones, too.
     for row in connection.execute(query, execution_options={"yield_per": 1}):
-        for it in unpack(row.drafts):
-            yield from it.files
+        for draft in unpack(row.drafts):
+            yield from draft.files
 
 
 def _is_accepted() -> sa.ColumnElement[bool]:

@@ -80,8 +80,8 @@ _stored = Index("ix_versions_stored", versions.c.sha256_hash, sqlite_where=_is_h
 
 @listens_for(versions, "before_create")
 def _set_condition(_table: Table, connection: Connection, **_: object) -> None:
-    """The same condition on PostgreSQL. Stated above, it would load that dialect for every
-    command.
+    """Set the condition of the index on PostgreSQL. Stated above, it would load that dialect for
+    every command.
     """
     if connection.dialect.name == "postgresql":
         _stored.dialect_kwargs["postgresql_where"] = _is_here

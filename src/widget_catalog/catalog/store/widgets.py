@@ -207,11 +207,15 @@ def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
     _add(tx, new, COMMAND_LINE, [_imported(it) for it in new])
 
 
-def _imported(it: Draft) -> list[PublicEvent]:
-    events: list[PublicEvent] = [Imported(scope=it.scope, name=it.name, version=it.only_version)]
-    if it.revocations:
-        for number, reason in it.revoked:
-            events.append(Revoked(scope=it.scope, name=it.name, version=number, reason=reason))
+def _imported(draft: Draft) -> list[PublicEvent]:
+    events: list[PublicEvent] = [
+        Imported(scope=draft.scope, name=draft.name, version=draft.only_version)
+    ]
+    if draft.revocations:
+        for number, reason in draft.revoked:
+            events.append(
+                Revoked(scope=draft.scope, name=draft.name, version=number, reason=reason)
+            )
     return events
 
 

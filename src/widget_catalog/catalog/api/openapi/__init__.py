@@ -83,12 +83,12 @@ def printed(document: Object) -> str:
 def _paths(operations: Object, base_url: str) -> Object:
     paths: Object = {}
     shown = _examples(base_url)
-    for operation_id, it in operations.items():
-        method = "get" if "get" in it else "post"
-        path = it[method]
+    for operation_id, operation in operations.items():
+        method = "get" if "get" in operation else "post"
+        path = operation[method]
         in_path = [_refer("parameters", name) for name in re.findall(r"{(\w+)}", path)]
         item = paths.setdefault(path, {"parameters": in_path} if in_path else {})
-        item[method] = _operation(operation_id, method, it, base_url, shown)
+        item[method] = _operation(operation_id, method, operation, base_url, shown)
     return paths
 
 
@@ -122,89 +122,95 @@ def _examples(base_url: str) -> Object:
         return parts[value[1:]] if isinstance(value, str) and value.startswith("@") else value
 
     found["responses"]["VersionDetail"] |= {
-        it.encode_name: example
-        for it in msgspec.structs.fields(DeclaredDetails)
-        for meta in it.type.__metadata__
+        field.encode_name: example
+        for field in msgspec.structs.fields(DeclaredDetails)
+        for meta in field.type.__metadata__
         for example in meta.examples or ()
     }
     shown = {
-        name: {"answer": {"summary": "Example response", "value": it}}
-        for name, it in found["responses"].items()
+        name: {"answer": {"summary": "Example response", "value": response}}
+        for name, response in found["responses"].items()
     }
     examples: Object = filled({**found["requests"], "SearchResults": found["searches"], **shown})
     return examples
 
 
-def _operation(operation_id: str, method: str, it: Object, base_url: str, shown: Object) -> Object:
+def _operation(
+    operation_id: str, method: str, operation: Object, base_url: str, shown: Object
+) -> Object:
     """With its own responses, and those that every operation may return."""
     errors = {**_EVERYWHERE, **({"304": "NotModified"} if method == "get" else {})}
     responses = {
-        key: _refer("responses", it) for key, it in (errors | it.get("errors", {})).items()
+        key: _refer("responses", it) for key, it in (errors | operation.get("errors", {})).items()
     }
-    responses |= {key: _response(own, shown) for key, own in it["responses"].items()}
+    responses |= {key: _response(own, shown) for key, own in operation["responses"].items()}
     made: Object = {
-        "tags": [it.get("tag", "Integrators")],
+        "tags": [operation.get("tag", "Integrators")],
         "operationId": operation_id,
-        "summary": it["summary"],
-        "description": _text(it["description"]),
+        "summary": operation["summary"],
+        "description": _text(operation["description"]),
     }
-    if "parameters" in it:
-        made["parameters"] = [_refer("parameters", name) for name in it["parameters"]]
-    if body := it.get("body"):
+    if "parameters" in operation:
+        made["parameters"] = [_refer("parameters", name) for name in operation["parameters"]]
+    if body := operation.get("body"):
         content = {_JSON: {"schema": _ref(body), "example": shown[body]}}
         made["requestBody"] = {"required": True, "content": content}
     made["responses"] = dict(sorted(responses.items()))
-    curl = _text(it["curl"]).replace("{base_url}", base_url)
+    curl = _text(operation["curl"]).replace("{base_url}", base_url)
     made["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": curl}]
     return made
 
 
-def _response(it: Object, shown: Object) -> Object:
+def _response(response: Object, shown: Object) -> Object:
     content = {}
-    if schema := it.get("schema"):
+    if schema := response.get("schema"):
         content[_JSON] = {"schema": _ref(schema), "examples": shown[schema]}
-    for media_type, example in it.get("examples", {}).items():
+    for media_type, example in response.get("examples", {}).items():
         content[media_type] = {"schema": {"type": "string"}, "example": example}
     # In OpenAPI 3.1, a media type without a schema is binary.
-    content |= {media_type: {} for media_type in it.get("binary", ())}
-    return {"description": it["description"], "headers": _headers(it), "content": content}
+    content |= {media_type: {} for media_type in response.get("binary", ())}
+    return {
+        "description": response["description"],
+        "headers": _headers(response),
+        "content": content,
+    }
 
 
-def _error(it: Object) -> Object:
+def _error(error: Object) -> Object:
     """All except "not modified" have the same body."""
-    made: Object = {"description": _text(it["description"])}
-    if "headers" in it:
-        made["headers"] = _headers(it)
-    if "example" in it:
-        made["content"] = {_JSON: {"schema": _ref("Error"), "example": {"error": it["example"]}}}
+    made: Object = {"description": _text(error["description"])}
+    if "headers" in error:
+        made["headers"] = _headers(error)
+    if "example" in error:
+        made["content"] = {_JSON: {"schema": _ref("Error"), "example": {"error": error["example"]}}}
     return made
 
 
-def _parameter(name: str, it: Object) -> Object:
-    schema = it["schema"]
+def _parameter(name: str, parameter: Object) -> Object:
+    schema = parameter["schema"]
     made = {
-        "name": it.get("name", name),
+        "name": parameter.get("name", name),
         "in": "query",
-        "description": _text(it["description"]),
+        "description": _text(parameter["description"]),
         "schema": _PARAMETER_SCHEMAS[schema] if isinstance(schema, str) else schema,
-        "example": it["example"],
+        "example": parameter["example"],
     }
     return {**made, "in": "path", "required": True} if name in _IN_PATH else made
 
 
-def _header(it: Object) -> Object:
-    is_text = isinstance(it["example"], str)
+def _header(header: Object) -> Object:
+    is_text = isinstance(header["example"], str)
     schema = {"type": "string"} if is_text else {"type": "integer", "minimum": 0}
     return {
-        "description": _text(it["description"]),
+        "description": _text(header["description"]),
         "required": True,
         "schema": schema,
-        "example": it["example"],
+        "example": header["example"],
     }
 
 
-def _headers(it: Object) -> Object:
-    return {name: _refer("headers", name) for name in it["headers"]}
+def _headers(response: Object) -> Object:
+    return {name: _refer("headers", name) for name in response["headers"]}
 
 
 def _refer(kind: str, name: str) -> Object:
