@@ -13,7 +13,7 @@ from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import invite
 from widget_catalog.accounts.store import get_account, update_account
-from widget_catalog.catalog.store.audit import AuditFilter, Entry
+from widget_catalog.catalog.store.audit import AuditEntry, AuditFilter
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import NotAllowed
 from widget_catalog.moderation.manage_scopes import reserve_scope
@@ -120,7 +120,7 @@ def test_the_details_of_the_audit_log_are_words_and_only_what_there_is_to_tell(
 def test_the_audit_log_is_downloaded_part_by_part(people: People) -> None:
     store, actor = people.site.node.store, Actor(via=Via.COMMAND)
     whole, total = search_audit(store, actor, AuditFilter(), 1, 1_000)
-    read: list[Entry] = []
+    read: list[AuditEntry] = []
     before: int | None = None
     parts = 0
     while parts == 0 or before is not None:

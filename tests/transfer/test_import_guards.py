@@ -11,7 +11,7 @@ from accounts.stored_accounts import an_account, an_organization
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, exported, state_of, stored_line
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.catalog.store.audit import AuditEntry, list_entries
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import InvalidImport
 from widget_catalog.moderation.manage_scopes import reserve_scope
@@ -50,7 +50,7 @@ def _refused(node: Node, *lines: dict[str, Any], **options: Any) -> list[str]:
     return refused.value.message.splitlines()
 
 
-def _audit(node: Node, scope: str | None = None) -> list[Entry]:
+def _audit(node: Node, scope: str | None = None) -> list[AuditEntry]:
     with node.store.reading() as connection:
         return list_entries(connection, scope, None, 1, 100)[0]
 

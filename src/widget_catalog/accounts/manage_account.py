@@ -5,7 +5,7 @@ import msgspec
 from widget_contract.names import Scope
 
 from ..catalog.model.events import Unlisted
-from ..catalog.store.audit import Entry, read_account_audit
+from ..catalog.store.audit import AuditEntry, read_account_audit
 from ..catalog.store.events import append
 from ..catalog.store.revocations import list_revoked_in
 from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
@@ -79,7 +79,7 @@ def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> l
     return sorted(found, key=lambda session: current is None or session.id != current.id)
 
 
-def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
+def read_own_audit(store: Store, actor: Actor, limit: int) -> list[AuditEntry]:
     """Recent actions of a person, and events of their account."""
     require_person(actor)
     with store.reading() as connection:

@@ -12,8 +12,8 @@ import msgspec
 from ..accounts.permissions import require_operator, require_operator_now
 from ..catalog.model.events import list_actions
 from ..catalog.store.audit import (
+    AuditEntry,
     AuditFilter,
-    Entry,
     list_entries,
     list_filtered,
     list_oldest,
@@ -37,7 +37,7 @@ _PER_PAGE = 50
 _PER_PART = 1_000
 _DAY_MS = 86_400_000
 
-Part = tuple[list[Entry], int | None]
+Part = tuple[list[AuditEntry], int | None]
 
 
 def get_widget_audit(services: Services, call: Call) -> Response:
@@ -60,7 +60,7 @@ def get_audit(services: Services, call: Call) -> Response:
     return _shown(*found, page, limit)
 
 
-def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
+def _shown(entries: list[AuditEntry], total: int, page: int, limit: int) -> Response:
     shown = [shown_entry(entry) for entry in entries]
     return reply({"entries": shown, "total": total, "page": page, "limit": limit})
 
@@ -89,7 +89,7 @@ def get_audit_page(services: Services, call: Call) -> Response:
 
 def search_audit(
     store: Store, actor: Actor, which: AuditFilter, page: int, limit: int
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     """A page of the entries that match the filter, and the total."""
     with store.reading() as connection:
         require_operator_now(connection, actor)

@@ -17,7 +17,7 @@ from ..catalog.node.context import (
 from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
-    from ..catalog.store.audit import Entry
+    from ..catalog.store.audit import AuditEntry
 
 
 def audit(
@@ -43,7 +43,7 @@ def audit(
         print(_line(entry))  # noqa: T201
 
 
-def _line(entry: "Entry") -> str:
+def _line(entry: "AuditEntry") -> str:
     from widget_contract.texts import printable
 
     from ..core.clock import from_ms

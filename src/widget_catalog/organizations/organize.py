@@ -10,7 +10,7 @@ from ..accounts import store as accounts
 from ..accounts.events import AccountClosed
 from ..accounts.permissions import as_now, require_person
 from ..catalog.model.events import Event, ScopeEvent
-from ..catalog.store.audit import Entry, read_scope_audit
+from ..catalog.store.audit import AuditEntry, read_scope_audit
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Anonymous, Right, Role, parse_username
 from ..core.db.engine import Snapshot, Store, Transaction
@@ -164,7 +164,7 @@ def view_organization(store: Store, actor: Actor, slug: str) -> OrganizationView
 
 def read_organization_audit(
     store: Store, actor: Actor, slug: str, page: int, limit: int
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     """Everything that happens in its scope: to its members, and to its widgets."""
     require_person(actor)
     with store.reading() as connection:

@@ -14,7 +14,7 @@ from widget_contract.texts import fold
 from ..catalog.model.card_picture import Card, CardResults
 from ..catalog.model.query import NO_SCOPE, Order, Query
 from ..catalog.store.installs import read_trending
-from ..catalog.store.scopes import Member, find_public_members
+from ..catalog.store.scopes import PublicMember, find_public_members
 from ..core.http.content import AnyContent
 from ..core.http.public_page import FrontSection, PageRequest, PublicPart
 from ..core.languages.language import N_, Language
@@ -235,7 +235,7 @@ class ListingPages:
         key, template = f"scope {scope} {page}", "pages/scope.html"
         return self._pages.get(key, shows, template, values, request.language)
 
-    def _shown(self, member: Member, language: Language) -> dict[str, Any]:
+    def _shown(self, member: PublicMember, language: Language) -> dict[str, Any]:
         has_page = self._list_scope(member.username, 1, 1).total > 0
         role = language.gettext(_ROLES.get(member.role, member.role))
         return {"username": member.username, "role": role, "has_page": has_page}

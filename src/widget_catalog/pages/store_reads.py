@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from ..catalog.store.installs import Installs, read_chart
-from ..catalog.store.scopes import Member
+from ..catalog.store.scopes import PublicMember
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
 from ..core.tracing import part
@@ -109,7 +109,7 @@ class InstallsReader(StoreReads[int, Installs]):
         super().__init__(access.bind(read_chart), is_at_once=is_at_once)
 
 
-class MembersReader(StoreReads[str, Sequence[Member]]):
+class MembersReader(StoreReads[str, Sequence[PublicMember]]):
     """The public members of a scope."""
 
     kept_s = 2.0  # Short, because members who leave or become private must disappear soon.

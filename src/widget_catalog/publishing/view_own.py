@@ -7,7 +7,7 @@ from widget_contract.names import Scope
 
 from ..accounts.permissions import require_person
 from ..catalog.model.widgets import Version, Widget, parse_key
-from ..catalog.store.audit import Entry, read_scope_audit
+from ..catalog.store.audit import AuditEntry, read_scope_audit
 from ..catalog.store.downloads import get_counts, list_installs
 from ..catalog.store.installs import CHART_DAYS, today_of
 from ..catalog.store.revocations import are_bytes_revoked, list_same_bundle
@@ -106,7 +106,7 @@ def view_managed_widget(store: Store, actor: Actor, key: str) -> ManagedWidget:
 
 def read_widget_audit(
     store: Store, actor: Actor, key: str, page: int, limit: int
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     scope, name = parse_key(key)
     with store.reading() as connection:
         require(connection, actor, Right.READ_AUDIT, scope, name)

@@ -18,7 +18,7 @@ from support.people import PASSWORD
 from support.site import InProcessSite
 from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import reset_password
-from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.catalog.store.audit import AuditEntry, list_entries
 
 CONFIRM = "/account/confirm"
 
@@ -136,7 +136,7 @@ def confirm_from(browsing: Browsing, address: str, code: str) -> int:
     return browsing.post(CONFIRM, fields, x_forwarded_for=address).status
 
 
-def audit_of(site: InProcessSite) -> list[Entry]:
+def audit_of(site: InProcessSite) -> list[AuditEntry]:
     """Newest first."""
     with site.node.store.reading() as connection:
         return list_entries(connection, None, None, 1, 100)[0]

@@ -15,7 +15,7 @@ from widget_catalog.catalog.model.events import (
     Unlisted,
     Yanked,
 )
-from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.catalog.store.audit import AuditEntry, list_entries
 from widget_catalog.catalog.store.events import append
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
@@ -57,11 +57,12 @@ def test_log_and_feed_tell_the_same_of_a_widget(store: Store, ann: Actor) -> Non
 
     at = store.now_ms()
     files = {"sha256Hash": "ab" * 32, "bundleSize": 3}
+    why = {"reason": "“Broken” ✗"}
     entries = [
-        Entry(at, "ann", "oauth", "unlist", "ann", "clock", None, {}, *BY),
-        Entry(at, "ann", "oauth", "yank", "ann", "clock", "1.0.0", {"reason": "“Broken” ✗"}, *BY),
-        Entry(at, "operator", "command", "reserve scope", "kept", None, None, {}),
-        Entry(at, "ann", "oauth", "publish", "ann", "clock", "1.0.0", files, *BY),
+        AuditEntry(at, "ann", "oauth", "unlist", "ann", "clock", None, {}, *BY),
+        AuditEntry(at, "ann", "oauth", "yank", "ann", "clock", "1.0.0", why, *BY),
+        AuditEntry(at, "operator", "command", "reserve scope", "kept", None, None, {}),
+        AuditEntry(at, "ann", "oauth", "publish", "ann", "clock", "1.0.0", files, *BY),
     ]
     with store.reading() as connection:
         assert list_changes(connection, after=0) == [
@@ -117,7 +118,7 @@ def test_a_visitor_has_no_name_and_a_short_address(store: Store) -> None:
 
     with store.reading() as connection:
         [entry], _ = list_entries(connection, "ann", None, 1, 10)
-    assert entry == Entry(
+    assert entry == AuditEntry(
         store.now_ms(), "-", "session", "failed sign-in", "ann", None, None, {"attempts": 1},
         None, None, "x" * 64,
     )  # fmt: skip

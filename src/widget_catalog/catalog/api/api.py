@@ -36,7 +36,7 @@ from ...core.http.http import (
 from ...core.http.request_body import read_whole
 from ...core.tracing import current, part
 from ..reading.catalog import CatalogReader
-from ..reading.details import Registry
+from ..reading.details import RegistryContent
 from .event_streams import EventStreams
 from .health import Health
 from .query import parse_changes, parse_search, parse_since
@@ -86,7 +86,7 @@ _PREFLIGHT = Response(
 _COUNTED = Response(200, [_JSON, CORS, NOSNIFF], msgspec.json.encode(Counted()))
 
 
-class DownloadCounter(Protocol):
+class Counter(Protocol):
     async def count(self, widget_id: int) -> None:
         """Return when the increment is committed; raise StoreUnavailable if it cannot be."""
 
@@ -97,7 +97,7 @@ class PublicApi:
     def __init__(
         self,
         catalog: CatalogReader,
-        counter: DownloadCounter,
+        counter: Counter,
         health: Health,
         public_settings: CurrentSettings,
         internal: Handler,
@@ -334,7 +334,7 @@ def _scope_of_registry(path: str) -> str | None:
     return scope if scope and "/" not in scope else None
 
 
-def _registry_response(headers: HeaderLookup, registry: Registry) -> Response:
+def _registry_response(headers: HeaderLookup, registry: RegistryContent) -> Response:
     response = content_response(headers, registry.content, _CLOSED)
     # Informative only: two changes may happen in the same second, so If-Modified-Since is not used.
     response.headers.append(("last-modified", http_date(registry.changed_at)))

@@ -27,7 +27,7 @@ _AT_ONCE = 500
 _MAX_WAITING = 200
 
 
-class Listener:
+class EventStream:
     """One stream. Chunks are queued in it until the binding requests the next."""
 
     def __init__(self, streams: "EventStreams", after: int, client: str | None) -> None:
@@ -101,7 +101,7 @@ class EventStreams:
     def __init__(self, catalog: CatalogReader, max_listeners: int) -> None:
         self._catalog = catalog
         self._max_listeners = max_listeners
-        self._listeners: set[Listener] = set()
+        self._listeners: set[EventStream] = set()
         self._by_client: Counter[str] = Counter()
         self._seq = 0
         self._following: asyncio.Task[None] | None = None
@@ -119,9 +119,9 @@ class EventStreams:
         """Whether a client has reached its limit."""
         return client is not None and self._by_client[client] >= MAX_PER_CLIENT
 
-    def listen(self, after: int, client: str | None = None) -> Listener:
+    def listen(self, after: int, client: str | None = None) -> EventStream:
         """Everything after this change. The caller has checked the limit."""
-        listener = Listener(self, after, client)
+        listener = EventStream(self, after, client)
         self._listeners.add(listener)
         if client is not None:
             self._by_client[client] += 1
@@ -130,7 +130,7 @@ class EventStreams:
             self._following = asyncio.get_running_loop().create_task(self._follow())
         return listener
 
-    def leave(self, listener: Listener) -> None:
+    def leave(self, listener: EventStream) -> None:
         if listener not in self._listeners:
             return
         self._listeners.discard(listener)

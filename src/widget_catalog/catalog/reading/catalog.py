@@ -28,10 +28,17 @@ from ..replica.revision import Counts, Revision
 from ..search.follower import IndexFollower, IndexSource
 from ..search.index import SearchIndex
 from .changes import EventPage, encode_changes, encode_events
-from .details import Detail, LargeDetail, Registry, RegistryLoader, read_small, registry_parts
+from .details import (
+    Detail,
+    LargeDetail,
+    RegistryContent,
+    RegistryLoader,
+    read_small,
+    registry_parts,
+)
 from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
-from .revocations import Revocations
+from .revocations import RevocationCache
 from .search_pages import SearchPages
 from .stored_files import StoredFiles
 from .version_details import VersionDetails, VersionExtras
@@ -70,10 +77,10 @@ class CatalogReader:
         self.packer = Packer()
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(reader, counts, self.packer, cdn_url, 5 * share, room)
-        self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
+        self._registries = ByteBoundedCache[str, RegistryContent](share, room=room)
         self._loader = RegistryLoader(reader, self.packer, cdn_url, 5 * share, room)
         self.files = StoredFiles(reader)
-        self._revocations = Revocations(reader)
+        self._revocations = RevocationCache(reader)
         self._versions = VersionDetails(
             reader, self._revocations, self.packer, cdn_url, share, room
         )
@@ -189,7 +196,7 @@ class CatalogReader:
         self._follow()
         return self._seen
 
-    def registry(self, scope: str) -> Registry | None:
+    def registry(self, scope: str) -> RegistryContent | None:
         """All listed widgets of a scope; None if there is no such scope.
 
         Also None if it is large and not cached: use `load_registry`.
@@ -206,11 +213,11 @@ class CatalogReader:
                 if changed_at is None:
                     return None
                 parts = registry_parts(self.reader, scope, changed_at, self._cdn_url)
-                registry = Registry(self.packer.content(list(parts)), changed_at)
+                registry = RegistryContent(self.packer.content(list(parts)), changed_at)
             self._registries.put(scope, registry, registry.content.size * 3 // 2)
         return registry
 
-    async def load_registry(self, scope: str) -> Registry | None:
+    async def load_registry(self, scope: str) -> RegistryContent | None:
         """The registry of a scope, however large; read in a thread if `registry` has none."""
         registry = self.registry(scope)
         if registry is None and is_name(scope):

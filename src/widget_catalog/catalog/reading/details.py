@@ -123,7 +123,7 @@ class LargeDetail:
 Detail: TypeAlias = SmallDetail | LargeDetail
 
 
-class Registry(NamedTuple):
+class RegistryContent(NamedTuple):
     content: AnyContent
     changed_at: int
 
@@ -146,25 +146,25 @@ class RegistryLoader:
         # One thread, so that its connection is never used concurrently.
         self._threads = ThreadPoolExecutor(1, "loading")
         self._reader: ReplicaReader | None = None
-        self._loading: dict[str, asyncio.Future[Registry | None]] = {}
+        self._loading: dict[str, asyncio.Future[RegistryContent | None]] = {}
         # A large registry and its compressed form may use the whole cache.
-        self._kept: ByteBoundedCache[str, Registry] = ByteBoundedCache(
+        self._kept: ByteBoundedCache[str, RegistryContent] = ByteBoundedCache(
             max_bytes, max_item_bytes=max_bytes, room=room
         )
         # Those that may no longer be cached, but are still being sent: all requests share one copy.
         self._in_use: dict[str, _InUse] = {}
 
-    def find(self, scope: str) -> Registry | None:
+    def find(self, scope: str) -> RegistryContent | None:
         """A cached registry, or one that is still being sent."""
         if (kept := self._kept.items.get(scope)) is not None:
             return kept
         content, changed_at = self._in_use.get(scope, _NOTHING)
         if (shared := content()) is not None:
-            return Registry(shared, changed_at)
+            return RegistryContent(shared, changed_at)
         self._in_use.pop(scope, None)
         return None
 
-    async def load(self, scope: str) -> Registry | None:
+    async def load(self, scope: str) -> RegistryContent | None:
         """None if there is no such scope."""
         loading = self._loading.get(scope)
         if loading is None:
@@ -191,7 +191,7 @@ class RegistryLoader:
         if self._reader is not None:
             self._reader.close()
 
-    def _read(self, scope: str) -> Registry | None:
+    def _read(self, scope: str) -> RegistryContent | None:
         """In the thread."""
         if self._reader is None:
             self._reader = ReplicaReader(self._path)
@@ -202,9 +202,9 @@ class RegistryLoader:
                 return None
             parts = registry_parts(self._reader, scope, changed_at, self._cdn_url)
             content = LargeContent(list(coalesced(parts)), self._packer, partial(self._keep, scope))
-            return Registry(content, changed_at)
+            return RegistryContent(content, changed_at)
 
-    def _take(self, scope: str, loading: "asyncio.Future[Registry | None]") -> None:
+    def _take(self, scope: str, loading: "asyncio.Future[RegistryContent | None]") -> None:
         failed = loading.cancelled() or loading.exception() is not None
         if self._loading.get(scope) is not loading:
             return  # It has changed while being read.

@@ -37,7 +37,7 @@ from ..replica.reader import Reading, ReplicaReader
 from ..replica.records import DocumentRecord, Outline, decode_outline, decode_styles
 from ..replica.rendering import with_cdn
 from ..replica.versions import find_manifest
-from .revocations import Revocations
+from .revocations import RevocationCache
 
 
 class Installed(NamedTuple):
@@ -110,7 +110,7 @@ class TimeSlice:
 @dataclass
 class Resolver:
     reader: ReplicaReader
-    revocations: Revocations
+    revocations: RevocationCache
     cdn_url: str
     known: CacheByWidget[bytes]
     """Results by SDK, installed version and range, packed. The owner drops those of changed

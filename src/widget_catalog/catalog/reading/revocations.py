@@ -35,7 +35,7 @@ def list_revocations(reader: ReplicaReader) -> list[_Row]:
     return sorted(rows, key=lambda it: it[2].at, reverse=True)
 
 
-class Revocations:
+class RevocationCache:
     def __init__(self, reader: ReplicaReader) -> None:
         self._reader = reader
         self.clear()

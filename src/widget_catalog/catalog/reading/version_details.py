@@ -24,9 +24,9 @@ from ..replica.cache import CacheByWidget, CacheRoom
 from ..replica.reader import ReplicaReader
 from ..replica.records import full_hash
 from ..replica.rendering import RevokedVersion, is_stored_here, with_cdn
-from ..replica.versions import VersionRow, attached_in, find_version
+from ..replica.versions import StoredVersion, attached_in, find_version
 from .details import SmallDetail
-from .revocations import Revocations
+from .revocations import RevocationCache
 
 _OVERHEAD_BYTES = 1_200
 
@@ -60,7 +60,7 @@ class VersionDetails:
     def __init__(
         self,
         reader: ReplicaReader,
-        revocations: Revocations,
+        revocations: RevocationCache,
         packer: Packer,
         cdn_url: str,
         max_bytes: int,
@@ -117,7 +117,7 @@ class VersionDetails:
         }
         return msgspec.convert(fields, VersionExtras)
 
-    def _render(self, widget: str, row: VersionRow) -> bytes:
+    def _render(self, widget: str, row: StoredVersion) -> bytes:
         """The part after the count."""
         scope, _, name = widget.partition("/")
         entry = with_cdn(row.entry, self._cdn_url)
@@ -149,7 +149,7 @@ class VersionDetails:
         return b"".join(parts)
 
     def _files(
-        self, scope: str, name: str, bundle: _Bundle, row: VersionRow
+        self, scope: str, name: str, bundle: _Bundle, row: StoredVersion
     ) -> list[PublishedFile]:
         def extras(file: AttachedFile) -> PublishedFile:
             return _file(self._cdn_url + file_path(scope, name, bundle.version, file.path), file)
@@ -161,7 +161,7 @@ class VersionDetails:
         return files + [extras(it) for it in attached_in(row.details)]
 
 
-def _details(row: VersionRow) -> dict[str, object]:
+def _details(row: StoredVersion) -> dict[str, object]:
     found = _decode_details(row.details)
     stated = {} if row.manifest is None else details_in(row.manifest)
     missing = {name: value for name, value in stated.items() if not getattr(found, name)}

@@ -21,7 +21,7 @@ class StyleRow(NamedTuple):
     sha256_hash: str
 
 
-class VersionRow(NamedTuple):
+class StoredVersion(NamedTuple):
     """A version of a listed widget. `entry` and `previous` are entries as in its detail, the
     latter of the version published before it that is not yanked, if there is one."""
 
@@ -39,7 +39,7 @@ class VersionRow(NamedTuple):
     previous_manifest: bytes | None
 
 
-def find_version(reader: ReplicaReader, key: str, identity: str) -> VersionRow | None:
+def find_version(reader: ReplicaReader, key: str, identity: str) -> StoredVersion | None:
     """None if there is none, or its widget is unlisted."""
     with reader.snapshot() as reading:
         record = reader.find(reading, key)
@@ -56,7 +56,7 @@ def find_version(reader: ReplicaReader, key: str, identity: str) -> VersionRow |
         style = decode_styles(styles).get(number) if styles else None
         details, manifest = _find_extras(reader, reading, record.id, identity)
         former = None if before is None else before[0].partition("+")[0]
-        return VersionRow(
+        return StoredVersion(
             record.id,
             bytes(record.text[0]),
             record.created_at,

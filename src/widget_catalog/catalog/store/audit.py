@@ -26,7 +26,7 @@ _READ_AT_ONCE = 500
 _TELLING_WHEN_EMPTY = ("left", "publishers")
 
 
-class Entry(NamedTuple):
+class AuditEntry(NamedTuple):
     at: int
     actor: str
     via: str
@@ -137,7 +137,7 @@ def list_entries(
     *,
     about: str | None = None,
     after: int = 0,
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     """A page of the log of a widget, of a scope or of all, newest first; and the total."""
     which = AuditFilter(scope=scope, name=name, about=about, after=after)
     return list_filtered(connection, which, page, limit)
@@ -145,7 +145,7 @@ def list_entries(
 
 def list_filtered(
     connection: Connection, which: AuditFilter, page: int, limit: int
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     """A page of the entries that match a filter, newest first; and the total."""
     query = _filtered(which)
     count = sa.select(sa.func.count()).select_from(query.subquery())
@@ -155,7 +155,7 @@ def list_filtered(
 
 def read_filtered(
     connection: Connection, which: AuditFilter, before: int | None, limit: int
-) -> tuple[list[Entry], int | None]:
+) -> tuple[list[AuditEntry], int | None]:
     """The newest entries that match a filter, before a number; and the number to continue from,
     None at the end.
     """
@@ -183,10 +183,10 @@ def _filtered(which: AuditFilter) -> sa.Select[Any]:
     return query
 
 
-def _entries(rows: Iterable[Any]) -> list[Entry]:
+def _entries(rows: Iterable[Any]) -> list[AuditEntry]:
     actions = list_actions()
     return [
-        Entry(
+        AuditEntry(
             at=row.at,
             actor=row.actor,
             via=row.via,
@@ -205,7 +205,7 @@ def _entries(rows: Iterable[Any]) -> list[Entry]:
 
 def read_scope_audit(
     connection: Snapshot, actor: Actor, scope: str, name: str | None, page: int, limit: int
-) -> tuple[list[Entry], int]:
+) -> tuple[list[AuditEntry], int]:
     """A page, and the total. Without entries from before the scope was released; operators see
     those, too.
     """
@@ -214,13 +214,13 @@ def read_scope_audit(
     return _readable_by(actor, entries), total
 
 
-def read_account_audit(connection: Snapshot, actor: Actor, limit: int) -> list[Entry]:
+def read_account_audit(connection: Snapshot, actor: Actor, limit: int) -> list[AuditEntry]:
     """Recent actions of a person, and events of their account."""
     entries, _ = list_entries(connection, None, None, 1, limit, about=actor.name)
     return _readable_by(actor, entries)
 
 
-def shown_entry(entry: Entry) -> dict[str, object]:
+def shown_entry(entry: AuditEntry) -> dict[str, object]:
     """An entry as JSON, for the API and for the operator's command."""
     return {
         "at": iso(from_ms(entry.at)),
@@ -237,7 +237,7 @@ def shown_entry(entry: Entry) -> dict[str, object]:
     }
 
 
-def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:
+def _readable_by(actor: Actor, entries: list[AuditEntry]) -> list[AuditEntry]:
     if actor.is_operator:
         return entries
     shown = (actor.name, Anonymous.name)  # Of a failed sign-in, only the address is known.

@@ -145,7 +145,7 @@ def list_installs(connection: Connection, widget_id: int, since_day: int) -> lis
     return [(row[0], row[1]) for row in found]
 
 
-class InstalledWidget(NamedTuple):
+class WidgetInstalls(NamedTuple):
     widget_id: int
     key: str
     installs: int
@@ -153,7 +153,7 @@ class InstalledWidget(NamedTuple):
 
 def list_most_installed(
     connection: Connection, days: Sequence[int], most: int
-) -> list[InstalledWidget]:
+) -> list[WidgetInstalls]:
     """The listed widgets with the most installs on these days."""
     table, total = installs_by_day.c, sa.func.sum(installs_by_day.c.count)
     recent = (
@@ -171,7 +171,7 @@ def list_most_installed(
         .limit(most)
     )
     rows = connection.execute(query)
-    return [InstalledWidget(it[0], f"{it[1]}/{it[2]}", int(it[3])) for it in rows]
+    return [WidgetInstalls(it[0], f"{it[1]}/{it[2]}", int(it[3])) for it in rows]
 
 
 def sum_installs(

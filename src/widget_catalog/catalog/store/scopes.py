@@ -79,7 +79,7 @@ def all_owned_scopes(connection: Connection) -> set[str]:
     return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())
 
 
-class Member(Protocol):
+class PublicMember(Protocol):
     """A public member of an organization."""
 
     @property
@@ -90,6 +90,6 @@ class Member(Protocol):
 
 
 @extension_point
-def find_public_members(_store: Store, _scope: str) -> Sequence[Member]:
+def find_public_members(_store: Store, _scope: str) -> Sequence[PublicMember]:
     """The members whom an organization shows to everybody: only its room knows them."""
     return ()
