@@ -47,7 +47,7 @@ def find_detail(session: Session, key: WidgetKey) -> Detail | None:
 
 
 def find_detail_object(session: Session, key: WidgetKey) -> dict[str, object] | None:
-    """The same as the unmodified JSON object."""
+    """The detail of a widget as the unmodified JSON object."""
     try:
         return session.ask_openly(detail_path(key.scope, key.name))
     except ToolError as error:

@@ -198,10 +198,10 @@ def show_plan(plan: Plan) -> None:
     elif "bundleSize" not in fields:
         _line("module", "changed, and as large as before")
     added, removed = plan.permission_changes
-    for it in removed:
-        _line("permission", f"no longer {in_words(it)}")
-    for it in added:
-        say.print(f"  [bold yellow]new permission  {plain(in_words(it))}[/]")
+    for permission in removed:
+        _line("permission", f"no longer {in_words(permission)}")
+    for permission in added:
+        say.print(f"  [bold yellow]new permission  {plain(in_words(permission))}[/]")
     say.print()
 
 

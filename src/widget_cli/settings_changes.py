@@ -17,10 +17,10 @@ def settings_changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     """Why settings of the old schema may not fit the new one, each in a few words. Limits are not
     compared: most changes of them admit more."""
     before, after = _object(old.get("properties")), _object(new.get("properties"))
-    for key, it in before.items():
+    for key, schema in before.items():
         if key not in after:
             yield f"{key} is gone"
-        elif _differs(_object(it), _object(after[key])):
+        elif _differs(_object(schema), _object(after[key])):
             yield f"{key} has another format"
     for key in _list(new.get("required")):
         if key not in _list(old.get("required")):

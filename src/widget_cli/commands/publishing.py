@@ -203,7 +203,7 @@ def _bumped_text(local: LocalWidget, bump: Bump) -> str:
 
 
 def _with_text(local: LocalWidget, text: str) -> LocalWidget:
-    """The same files with another valid manifest."""
+    """This widget with another valid manifest, and its files as they are."""
     try:
         return msgspec.structs.replace(local, manifest=parse_local(local.folder, text))
     except InvalidManifest as error:
