@@ -65,6 +65,7 @@ def test_the_recipe_has_ten_lines_and_installs_what_is_there() -> None:
     assert (DEPLOY / "widget-catalog.socket").read_text() in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file", ["nginx.one-node.conf", "nginx.caching.conf", "haproxy.one-node.cfg"]
 )
@@ -119,6 +120,7 @@ def proxy_with(configuration: str, file: str, folder: Path, port: int) -> Iterat
         process.wait(30)
 
 
+@pytest.mark.slow
 def test_the_health_check_of_the_image_asks_the_configured_port(tmp_path: Path) -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     (line,) = re.findall(r"^HEALTHCHECK .*\\\n +(\[.*\])$", dockerfile, re.MULTILINE)
@@ -148,6 +150,7 @@ def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> 
     load_settings(environment=environment)
 
 
+@pytest.mark.slow
 def test_nginx_says_in_the_form_of_the_api_that_no_node_responses(tmp_path: Path) -> None:
     path = "/api/v1/widgets/search"
     with nginx_before([free_port(), free_port()], tmp_path / "nginx") as port:
@@ -161,6 +164,7 @@ def test_nginx_says_in_the_form_of_the_api_that_no_node_responses(tmp_path: Path
             assert (headers["retry-after"], headers["cache-control"]) == ("5", "no-store")
 
 
+@pytest.mark.slow
 def test_nginx_finds_a_node_that_was_just_restarted_when_all_others_fail(tmp_path: Path) -> None:
     first, other = free_port(), free_port()
     with nginx_before([first, other], tmp_path / "nginx") as port, httpx.Client() as client:
@@ -195,6 +199,7 @@ def a_node_at(port: int) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     tmp_path: Path, services: dict[str, Any]
 ) -> None:
@@ -216,6 +221,7 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     assert "[warn]" not in checked.stderr
 
 
+@pytest.mark.slow
 def test_haproxy_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     tmp_path: Path, services: dict[str, Any]
 ) -> None:

@@ -40,6 +40,8 @@ from widget_contract.names import Scope, WidgetName
 from widget_contract.static_sites import parse_sums
 from widget_contract.wire import WidgetDetail
 
+pytestmark = pytest.mark.slow
+
 URL = "https://files.example"
 CLOCK = "acme/clock"
 CLOCK_FILE = "api/v1/widgets/acme/clock.json"
@@ -237,7 +239,6 @@ def test_a_site_is_one_state_of_a_catalog_that_changes_meanwhile(
     assert exported(copy) == exported(origin)
 
 
-@pytest.mark.slow
 def test_every_file_is_in_the_list_of_hashes(origin: Node, tmp_path: Path) -> None:
     site = tmp_path / "site"
     build(origin, site)
@@ -253,7 +254,6 @@ def test_every_file_is_in_the_list_of_hashes(origin: Node, tmp_path: Path) -> No
     assert subprocess.run(command, cwd=site, check=True, capture_output=True).stdout == b""
 
 
-@pytest.mark.slow
 def test_what_is_no_site_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for place in (tmp_path / "empty", tmp_path / "nosuch", f"file://{tmp_path}/empty"):
