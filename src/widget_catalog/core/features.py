@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .data_folder import DataFolder
     from .db.engine import Store, Transaction
     from .files.contract import Bundles, Uploads
+    from .http.contributions import Contributions
     from .http.dispatcher import Authentication
     from .http.http import Handler
     from .http.metrics import Reading
     from .http.public_page import PublicPart
     from .http.receiving import Receiver
-    from .http.rendering import Contributions
     from .http.routing import Route
     from .http.services import Services
 
@@ -81,7 +81,7 @@ class Feature:
     links: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     """Path and label of its links in the menus `account` and `operate`."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """What it adds to pages of other features, by place: see `http/rendering.py: Contributions`."""
+    """What it adds to pages of other features, by place: see `http/contributions.py: PLACES`."""
     purposes: Mapping[str, str] = field(default_factory=dict)
     """What people confirm with a fresh proof, by the first two segments of the page."""
     routes: "Callable[[], Sequence[Route]]" = _nothing
@@ -132,7 +132,7 @@ def installed() -> tuple[Feature, ...]:
 
 def list_contributions() -> "Contributions":
     """What features contribute to pages."""
-    from .http.rendering import PLACES, Contributions
+    from .http.contributions import PLACES, Contributions
 
     features = installed()
     menus = {menu: [link for it in features for link in it.links.get(menu, ())] for menu in _MENUS}

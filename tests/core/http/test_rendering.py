@@ -11,8 +11,8 @@ from widget_catalog.brand.store import LegalPage
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http import rendering
 from widget_catalog.core.http.branding import Brand
-from widget_catalog.core.http.page_templates import Frame, escape_output, frame_of
-from widget_catalog.core.http.rendering import PageRenderer, local_path
+from widget_catalog.core.http.page_templates import escape_output
+from widget_catalog.core.http.rendering import Frame, PageRenderer, local_path
 from widget_catalog.core.http.sent_form import NOT_SENT
 from widget_catalog.core.languages.language import ENGLISH, find_language
 
@@ -69,14 +69,12 @@ def test_a_page_has_its_own_title_wherever_its_frame_shows_it() -> None:
     renderer.templates.globals["site_picture_url"] = str
     languages = [it for it in (ENGLISH, find_language("de")) if it is not None]
     for title, path in (("<京>", "/legal/a"), ("Imprint", ""), ("Terms", "/legal/b")):
-        values = {"page": LegalPage("a", title, ""), "html": "\0title\0", "page_path": path}
+        values = {"page": LegalPage("a", title, ""), "html": "", "page_path": path}
         page = renderer.render_public("brand/public/legal.html", ENGLISH, languages, **values)
         text, shown = page.decode(), escape(title)
         assert text.count(f"{shown} · Widgets") == 3
         assert text.count(f'content="{shown}: a page of the operator of Widgets.') == 2
         assert text.count("hreflang=") == (3 if path else 0)
-        # What a page shows is never taken for a place in its frame.
-        assert text.count("\0title\0") == 1
 
 
 def test_a_frame_that_was_made_before_the_brand_changed_is_not_kept(
@@ -84,17 +82,18 @@ def test_a_frame_that_was_made_before_the_brand_changed_is_not_kept(
 ) -> None:
     renderer = PageRenderer("Widgets", "https://host.example", list_contributions())
 
-    def frame_before_a_change(*given: Any) -> Frame | None:
-        made = frame_of(*given)
-        renderer.show_brand(Brand(name="Acme"))
-        return made
+    class FrameBeforeAChange(Frame):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            assert self.top
+            renderer.show_brand(Brand(name="Acme"))
 
     def is_of_acme() -> bool:
         values = {"title": "Moved", "sentence": "It is elsewhere."}
-        return b">Acme<" in renderer.render_public("message.html", ENGLISH, (), **values)
+        return b">Acme</span>" in renderer.render_public("message.html", ENGLISH, (), **values)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rendering, "frame_of", frame_before_a_change)
+        patch.setattr(rendering, "Frame", FrameBeforeAChange)
         assert not is_of_acme()
     assert is_of_acme()
 

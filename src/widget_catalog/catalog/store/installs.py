@@ -95,7 +95,8 @@ class Installs(NamedTuple):
     @property
     def bars(self) -> str:
         """An SVG path with one bar per day, scaled to the highest."""
-        heights = [max(round(it * _HEIGHT / self.most, 1), 1) if it else 0 for it in self.counts]
+        most = self.most
+        heights = [max(round(it * _HEIGHT / most, 1), 1) if it else 0 for it in self.counts]
         return "".join(
             f"M{3 * day} {_HEIGHT}v{-height}h2V{_HEIGHT}z"
             for day, height in enumerate(heights)

@@ -6,11 +6,11 @@ so that Babel extracts them; the text must be a literal.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache, partial
 from pathlib import Path
-from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import CodeType
+from typing import Any
 
 import markupsafe
 from jinja2 import (
@@ -20,14 +20,12 @@ from jinja2 import (
     FileSystemLoader,
     PrefixLoader,
     StrictUndefined,
-    Template,
     nodes,
 )
 from jinja2.bccache import Bucket
 from jinja2.exceptions import TemplateAssertionError
 from jinja2.ext import InternationalizationExtension
 from jinja2.filters import do_urlencode
-from jinja2.runtime import Context, Macro
 from jinja2.utils import htmlsafe_json_dumps
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
@@ -37,10 +35,7 @@ from widget_contract.capabilities import in_words
 from ..clock import from_ms
 from ..languages.language import ENGLISH, Language
 from ..tracing import current
-
-if TYPE_CHECKING:
-    from .rendering import Contributions
-
+from .contributions import Contributions
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -81,108 +76,14 @@ def escape_output(value: object) -> str:
     return value if type(value) is Markup else escape(value)
 
 
-class PageTemplate(Template):
-    """A template that escapes what it outputs with `escape_output`."""
-
-    @classmethod
-    def from_code(cls, *arguments: Any, **more: Any) -> Template:
-        template = super().from_code(*arguments, **more)
-        # Compiled templates import `escape` for this purpose only; filters have their own.
-        template.root_render_func.__globals__.update(escape=escape_output, Macro=PageMacro)
-        return template
-
-
-class PageMacro(Macro):
-    """A macro with all of its arguments in order is called without looking at each of them."""
-
-    def __call__(self, *given: Any, **named: Any) -> str:
-        if named or self.caller or len(given) != self._argument_count:
-            return super().__call__(*given, **named)
-        return str.__new__(Markup, self._func(*given))
-
-
-class PageContext(Context):
-    def call(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
-        """Most need no context; Jinja would find it out at every call, in twice the time."""
-        if type(function) is not PageMacro and (
-            type(function) is not FunctionType or "jinja_pass_arg" in function.__dict__
-        ):
-            return super().call(function, *given, **named)
-        named.pop("_block_vars", None)
-        named.pop("_loop_vars", None)
-        return function(*given, **named)
-
-
-class Frame(NamedTuple):
-    """What a template writes on all of its pages: everything around the blocks that depend on the
-    page, which are those of the template itself, and `_OPEN`. It takes longer to write than these.
-    """
-
-    texts: list[bytes]
-    """Encoded."""
-    opened: list[str]
-    """The blocks between these texts. A template may show one in several places."""
-    blocks: dict[str, list[Callable[[Context], Iterator[str]]]]
-    imported: dict[str, Any]
-
-    def fill(self, template: Template, values: dict[str, Any]) -> bytes:
-        context = template.new_context(values)
-        context.blocks, context.vars = self.blocks, self.imported.copy()
-        written: dict[str, bytes] = {}
-        page = [self.texts[0]]
-        try:
-            for name, text in zip(self.opened, self.texts[1:], strict=True):
-                if name not in written:
-                    # One by one: most are ASCII, which is joined and encoded much faster.
-                    written[name] = "".join(self.blocks[name][0](context)).encode()
-                page += written[name], text
-        except Exception:
-            template.environment.handle_exception()
-        return b"".join(page)
-
-
-_OPEN = ("title", "about", "alternates", "top_search", "page")
-# In place of a block. No text contains a NUL.
-_OPENING = re.compile("\0([a-z_]+)\0")
-
-
-def frame_of(template: Template, values: dict[str, Any]) -> Frame | None:
-    """`values` are the same on all pages; a template that needs others outside of its blocks fails.
-    None if it has no blocks, or if it sets variables or defines macros outside of them: those may
-    depend on the page.
-    """
-    if not template.blocks:
-        return None
-    context = template.new_context(values)
-    for name in {*_OPEN, *template.blocks}:
-        context.blocks.setdefault(name, []).insert(0, partial(_open, name))
-    texts = _OPENING.split("".join(template.root_render_func(context)))
-    for name in {*_OPEN, *template.blocks}:
-        del context.blocks[name][0]
-    if context.exported_vars:
-        return None
-    written = [it.encode() for it in texts[::2]]
-    return Frame(written, texts[1::2], context.blocks, context.vars)
-
-
-def _open(name: str, _: Context) -> Iterator[str]:
-    yield f"\0{name}\0"
-
-
 class PageEnvironment(Environment):
     """The templates in one language."""
 
-    template_class = PageTemplate
-    context_class = PageContext
     language = ENGLISH
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         parsed = super()._parse(source, name, filename)
         TranslatedCalls(self.language).visit(parsed)
-        for node in (parsed, *parsed.find_all(nodes.Stmt)):
-            for field, value in node.iter_fields():
-                if isinstance(value, list):
-                    setattr(node, field, _merged(value))
         return parsed
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
@@ -191,9 +92,7 @@ class PageEnvironment(Environment):
         return super().make_globals(d) if d else self.globals
 
 
-def page_environment(
-    contributions: "Contributions", language: Language = ENGLISH
-) -> PageEnvironment:
+def page_environment(contributions: Contributions, language: Language = ENGLISH) -> PageEnvironment:
     rooms = {name: FileSystemLoader(it) for name, it in contributions.templates.items()}
     environment = PageEnvironment(
         loader=ChoiceLoader([FileSystemLoader(_TEMPLATES), PrefixLoader(rooms)]),
@@ -229,7 +128,7 @@ def page_environment(
     return environment
 
 
-def compile_public_templates(contributions: "Contributions") -> None:
+def compile_public_templates(contributions: Contributions) -> None:
     """Before workers are forked. Otherwise each compiles a template for the first page that needs
     it, and serves nothing else for a quarter of a second.
     """
@@ -334,17 +233,6 @@ def _output(text: str, variables: dict[str, nodes.Expr]) -> nodes.Output:
         elif part:
             parts.append(nodes.TemplateData(part.replace("%%", "%")))
     return nodes.Output(parts)
-
-
-def _merged(statements: list[Any]) -> list[Any]:
-    """With one output in place of several in a row, so that it is written at once."""
-    merged: list[Any] = []
-    for statement in statements:
-        if merged and isinstance(statement, nodes.Output) and isinstance(merged[-1], nodes.Output):
-            merged[-1].nodes += statement.nodes
-        else:
-            merged.append(statement)
-    return merged
 
 
 class TranslatedCalls(NodeTransformer):

@@ -3,8 +3,8 @@
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
@@ -19,12 +19,14 @@ from ..languages.language import ENGLISH, Language
 from ..tracing import part
 from .branding import LOGO_TYPES, Brand
 from .content import Content
+from .contributions import NO_CONTRIBUTIONS, Contributions
 from .http import NOSNIFF, Headers, Response
-from .page_templates import Frame, PageEnvironment, frame_of, page_environment
+from .page_templates import PageEnvironment, page_environment
 
 STATIC = Path(__file__).parent / "static"
 
 HTML = ("content-type", "text/html; charset=utf-8")
+_FRAME_TEMPLATE = "frame.html"
 _NO_STORE = ("cache-control", "no-store")
 
 Header = tuple[str, str]
@@ -57,23 +59,26 @@ class StaticFile(NamedTuple):
     content: bytes
 
 
-class Contributions(NamedTuple):
-    """What features contribute to the pages of others: see `features.py`."""
+class Frame:
+    """What surrounds a page, in parts: the macros of a template, each called when a page needs it
+    first.
+    """
 
-    templates: Mapping[str, Path]
-    """Folders of templates, by the first part of their names."""
-    menus: Mapping[str, Sequence[tuple[str, str]]]
-    """Path and label of the links in each menu."""
-    texts: Mapping[str, Sequence[str]]
-    """What is said in each of `PLACES`."""
+    def __init__(self, template: Template, values: Mapping[str, object]) -> None:
+        self._template = template
+        self._values = values
 
+    @cached_property
+    def _macros(self) -> dict[str, Callable[..., Markup]]:
+        return vars(self._template.make_module(dict(self._values)))
 
-PLACES = {
-    "operator_can": "The end of: an operator can, in every scope, ...",
-    "on_dismissal": "A sentence about what happens when an operator is dismissed.",
-    "install_page": "The path of the page that says how to install the authors' tool.",
-}
-NO_CONTRIBUTIONS = Contributions({}, {"account": (), "operate": ()}, dict.fromkeys(PLACES, ()))
+    @cached_property
+    def links(self) -> Callable[[str], Markup]:
+        return cache(self._macros["links"])
+
+    def __getattr__(self, name: str) -> Markup:
+        written = self.__dict__[name] = self._macros[name]()
+        return written
 
 
 class PageRenderer:
@@ -81,7 +86,7 @@ class PageRenderer:
         self,
         service_name: str,
         public_url: str,
-        contributions: "Contributions" = NO_CONTRIBUTIONS,
+        contributions: Contributions = NO_CONTRIBUTIONS,
         *,
         has_dashboard: bool = False,
         is_static: bool = False,
@@ -114,7 +119,7 @@ class PageRenderer:
         self._contributions = contributions
         self.templates = page_environment(contributions)
         self._environments = {ENGLISH: self.templates}
-        self._frames: dict[tuple[str, Language, int], tuple[Template, Frame | None]] = {}
+        self._frames: dict[tuple[Language, int], Frame] = {}
         self.templates.globals.update(
             root=self.root,
             static={name: self.root + file.path for name, file in self.files.items()},
@@ -175,25 +180,24 @@ class PageRenderer:
         with part("render"):
             environment = self._environments.get(language) or self._translate(language)
             values["language"] = language
+            values["frame"] = Frame(environment.get_template(_FRAME_TEMPLATE), values)
             return environment.get_template(template).render(values).encode()
 
     def render_public(
         self, name: str, language: Language, languages: Sequence[Language], **values: object
     ) -> bytes:
-        """The same for a page that is the same for everybody."""
+        """A page that is the same for everybody. What surrounds it is the same on all pages in a
+        language, and takes as long to render as a short page: it is kept.
+        """
         with part("render"):
-            shared = {"language": language, "languages": languages}
-            key = (name, language, len(languages))
-            frames = self._frames
-            if key not in frames:
-                environment = self._environments.get(language) or self._translate(language)
-                found = environment.get_template(name)
-                frames[key] = found, frame_of(found, shared)
-            template, frame = frames[key]
-            values |= shared
+            environment = self._environments.get(language) or self._translate(language)
+            shared: dict[str, object] = {"language": language, "languages": languages}
+            key, frames = (language, len(languages)), self._frames
+            frame = frames.get(key)
             if frame is None:
-                return template.render(values).encode()
-            return frame.fill(template, values)
+                frame = frames[key] = Frame(environment.get_template(_FRAME_TEMPLATE), shared)
+            values |= {**shared, "frame": frame}
+            return environment.get_template(name).render(values).encode()
 
     def _translate(self, language: Language) -> PageEnvironment:
         """The same templates in another language, with the same globals."""
