@@ -1,7 +1,7 @@
 """RenderedPages: public pages, kept while what they show is the same."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -16,6 +16,12 @@ _OVERHEAD_BYTES = 1_000
 
 # Values that change whenever the page changes: tags of what it shows, days, numbers.
 Shows = tuple[object, ...]
+
+
+class Prepared(NamedTuple):
+    values: Mapping[str, Any]
+    is_final: bool = True
+    """Whether the page may be kept: otherwise parts of it are not ready yet."""
 
 
 class RenderedPages:
@@ -47,7 +53,7 @@ class RenderedPages:
         """The cached page for this key and these values, or a new one; `is_kept`: cache it.
         A page without a language is in English, and not translated.
         """
-        kept = self.find(key, shows, language)
+        kept = self._find(key, shows, language)
         if kept is not None:
             return kept
         content = self.render(template, language, **values())
@@ -57,7 +63,25 @@ class RenderedPages:
             self._pages.offer(key, ((*shows, self._renderer.look), content), size)
         return content
 
-    def find(self, key: str, shows: Shows, language: Language | None = None) -> AnyContent | None:
+    async def prepare(
+        self,
+        key: str,
+        shows: Shows,
+        template: str,
+        read: Callable[[], Awaitable[Prepared | None]],
+        language: Language | None = None,
+    ) -> AnyContent | None:
+        """A page whose values are waited for; None if there is no such page."""
+        kept = self._find(key, shows, language)
+        if kept is not None:
+            return kept
+        found = await read()
+        if found is None:
+            return None
+        values, is_final = found
+        return self.get(key, shows, template, lambda: values, language, is_kept=is_final)
+
+    def _find(self, key: str, shows: Shows, language: Language | None = None) -> AnyContent | None:
         kept = self._pages.items.get(_key_in(language, key))
         wanted = (*shows, self._renderer.look)
         return kept[1] if kept is not None and kept[0] == wanted else None

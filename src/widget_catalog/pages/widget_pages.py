@@ -1,20 +1,23 @@
 """Pages of a widget: the widget, all its versions, one per version, and two compared."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
+from markupsafe import Markup
 
 from widget_contract.capabilities import permission_changes
 from widget_contract.errors import CatalogError
 from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
+from widget_contract.wire_running import RevokedState
 
 from ..catalog.model.card_picture import choose_picture
 from ..catalog.reading.stored_files import FileRef
+from ..catalog.reading.version_details import VersionExtras
 from ..catalog.store.attached_content import read_readme
 from ..catalog.store.installs import Installs
 from ..core.errors import Busy, StoreUnavailable
@@ -27,6 +30,9 @@ from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
 from .cards import in_language
 from .context import PublicContext
 from .facts import (
+    Footprint,
+    PermissionFact,
+    Screenshot,
     VersionRow,
     compatibilities,
     find_version,
@@ -37,10 +43,10 @@ from .facts import (
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
-from .link_picture import link_picture
+from .link_picture import LinkPicture, link_picture
 from .preview import panel_of
-from .rendered_pages import page_numbers
-from .snippets import use
+from .rendered_pages import Prepared, page_numbers
+from .snippets import Use, use
 from .store_reads import InstallsReader
 
 # Limits for long texts, to keep pages small.
@@ -76,6 +82,26 @@ _VERSION_SECTIONS = {
 T = TypeVar("T", WidgetHead, VersionEntry)
 
 
+class VersionFacts(NamedTuple):
+    """What the pages of a widget and of a version show of it."""
+
+    version: VersionEntry
+    revoked: RevokedState | None
+    details: VersionExtras
+    preview: dict[str, Any] | None
+    grid: Footprint
+    permissions: Sequence[PermissionFact]
+    use: Use
+    link_picture: LinkPicture
+    still: Markup
+    notes: Markup | None
+    readme: Markup | None
+    is_readme_cut: bool
+    screenshots: Sequence[Screenshot]
+    is_final: bool
+    """Whether its texts are rendered and could be read."""
+
+
 class WidgetPages:
     def __init__(self, context: PublicContext) -> None:
         self._catalog = context.catalog
@@ -99,25 +125,22 @@ class WidgetPages:
         language = request.language
         revoked = self._views.list_revoked(scope, name)
         key, shows = f"widget {request.key}", (found.tag, installs, revoked)
-        kept = self._pages.find(key, shows, language)
-        if kept is not None:
-            return kept
-        detail = found.read()
-        shown = shown_version(detail)
-        version: dict[str, Any] = {
-            "version": None,
-            "is_final": True,
-            "link_picture": link_picture((), self._public_url),
-        }
-        if shown is not None:
-            version = await self._version(detail, shown, _README_BYTES, language)
 
-        def values() -> dict[str, Any]:
+        async def read() -> Prepared:
+            detail = found.read()
+            shown, facts = shown_version(detail), None
+            version: dict[str, Any] = {
+                "version": None,
+                "link_picture": link_picture((), self._public_url),
+            }
+            if shown is not None:
+                facts = await self._version(detail, shown, _README_BYTES, language)
+                version = facts._asdict()
             rows = self._rows(detail, 0, _ROWS, revoked)
             own = next((row for row in rows if row.it is shown), None)
             if own is None and shown is not None:
                 own = self._row(detail, shown, revoked)
-            return {
+            values = {
                 "page_path": f"/widgets/{request.key}",
                 "widget": _translated(detail.widget, version.get("details"), language),
                 "versions": rows,
@@ -130,10 +153,9 @@ class WidgetPages:
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
                 **version,
             }
+            return Prepared(values, facts is None or facts.is_final)
 
-        return self._pages.get(
-            key, shows, "pages/widget.html", values, language, is_kept=version["is_final"]
-        )
+        return await self._pages.prepare(key, shows, "pages/widget.html", read, language)
 
     async def versions(self, request: PageRequest) -> AnyContent | None:
         scope, name, page = request.params["scope"], request.params["name"], request.page
@@ -169,29 +191,26 @@ class WidgetPages:
         revoked = self._views.list_revoked(scope, name)
         key, shows = f"version {request.key}/{number}", (found.tag, revoked)
         language = request.language
-        kept = self._pages.find(key, shows, language)
-        if kept is not None:
-            return kept
-        detail = found.read()
-        version = find_version(detail, number)
-        if version is None:
-            return None
-        facts = await self._version(detail, version, _WHOLE_README_BYTES, language)
 
-        def values() -> dict[str, Any]:
-            return {
+        async def read() -> Prepared | None:
+            detail = found.read()
+            version = find_version(detail, number)
+            if version is None:
+                return None
+            facts = await self._version(detail, version, _WHOLE_README_BYTES, language)
+            shown = facts._asdict()
+            values = {
                 "page_path": f"/widgets/{request.key}/{quote(number)}",
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
-                "contents": _contents(facts, _VERSION_SECTIONS, language),
+                "contents": _contents(shown, _VERSION_SECTIONS, language),
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
-                **facts,
+                **shown,
             }
+            return Prepared(values, facts.is_final)
 
-        return self._pages.get(
-            key, shows, "pages/version.html", values, language, is_kept=facts["is_final"]
-        )
+        return await self._pages.prepare(key, shows, "pages/version.html", read, language)
 
     def _rows(
         self, detail: WidgetDetail, start: int, stop: int, revoked: Mapping[str, str]
@@ -206,39 +225,37 @@ class WidgetPages:
         return row
 
     async def _version(
-        self, detail: WidgetDetail, it: VersionEntry, readme_bytes: int, language: Language
-    ) -> dict[str, Any]:
-        """The data shown on the pages of a widget and of a version. If it is not final, the page
-        must not be cached.
-        """
-        extras = self._views.find_version(it.scope, it.name, it.version)
-        notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
+        self, detail: WidgetDetail, version: VersionEntry, readme_bytes: int, language: Language
+    ) -> VersionFacts:
+        extras = self._views.find_version(version.scope, version.name, version.version)
+        notes = await self._markdown.render(version.release_notes, _NOTES_BYTES, version.scope)
         style = next((file for file in extras.files if file.path == STYLE), None)
         files = () if extras.revoked is not None else extras.files
         text, is_read = await read_readme(self._bundles, files, extras.readme)
-        readme = await self._markdown.render(text, readme_bytes, it.scope)
-        return {
-            "version": _translated(it, extras, language),
-            "revoked": extras.revoked,
-            "details": extras,
-            "preview": panel_of(it, extras),
-            "grid": grid(it),
-            "permissions": [permission_fact(one, language) for one in self._views.requested(it)],
-            "use": use(
-                it,
+        readme = await self._markdown.render(text, readme_bytes, version.scope)
+        requested = self._views.requested(version)
+        return VersionFacts(
+            version=_translated(version, extras, language),
+            revoked=extras.revoked,
+            details=extras,
+            preview=panel_of(version, extras),
+            grid=grid(version),
+            permissions=[permission_fact(it, language) for it in requested],
+            use=use(
+                version,
                 style,
                 self._public_url,
                 is_static=self._is_static,
-                is_latest=it.version == detail.latest_version,
+                is_latest=version.version == detail.latest_version,
             ),
-            "link_picture": link_picture(files, self._public_url),
-            "still": self._cards.still(it, choose_picture(files)),
-            "notes": notes.html,
-            "readme": readme.html,
-            "is_readme_cut": readme.is_cut,
-            "screenshots": screenshots_of(it, files, self._public_url, language),
-            "is_final": notes.is_final and readme.is_final and is_read,
-        }
+            link_picture=link_picture(files, self._public_url),
+            still=self._cards.still(version, choose_picture(files)),
+            notes=notes.html,
+            readme=readme.html,
+            is_readme_cut=readme.is_cut,
+            screenshots=screenshots_of(version, files, self._public_url, language),
+            is_final=notes.is_final and readme.is_final and is_read,
+        )
 
     async def _find_installs(self, key: str) -> Installs | None:
         number = self._views.find_number(key)
@@ -258,20 +275,17 @@ class WidgetPages:
         key = f"compare {request.key} {old and old.version} {new and new.version}"
         language = request.language
         shows = (self._views.revision(),)
-        kept = self._pages.find(key, shows, language)
-        if kept is not None:
-            return kept
-        try:
-            diff = None if old is None or new is None else await self._diff(old, new)
-        except (Busy, StoreUnavailable):
-            diff = BundleDiff(None, is_postponed=True)
 
-        def values() -> dict[str, Any]:
+        async def read() -> Prepared:
+            try:
+                diff = None if old is None or new is None else await self._diff(old, new)
+            except (Busy, StoreUnavailable):
+                diff = BundleDiff(None, is_postponed=True)
             added, removed = permission_changes(
                 () if old is None else self._views.requested(old),
                 () if new is None else self._views.requested(new),
             )
-            return {
+            values = {
                 "widget": detail.widget,
                 "numbers": [it.version for it in detail.versions[:_OFFERED]],
                 "old": old,
@@ -281,10 +295,9 @@ class WidgetPages:
                 "removed": removed,
                 "diff": diff,
             }
+            return Prepared(values, diff is None or not diff.is_postponed)
 
-        is_final = diff is None or not diff.is_postponed
-        template = "pages/compare.html"
-        return self._pages.get(key, shows, template, values, language, is_kept=is_final)
+        return await self._pages.prepare(key, shows, "pages/compare.html", read, language)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
         """None if a bundle is not stored here. Raises Busy if other comparisons come first, and
