@@ -103,10 +103,10 @@ def put_brand(services: Services, call: Call) -> Response:
     return reply(_shown(managing.save_brand(services.store, call.actor, changed)))
 
 
-def _shown(it: Settings) -> dict[str, Any]:
-    links = [" ".join(link) for link in it.links]
-    logo = "" if it.logo is None else base64.b64encode(it.logo.content).decode()
-    body = BrandBody(**msgspec.structs.asdict(it) | {"links": links, "logo": logo})
+def _shown(settings: Settings) -> dict[str, Any]:
+    links = [" ".join(link) for link in settings.links]
+    logo = "" if settings.logo is None else base64.b64encode(settings.logo.content).decode()
+    body = BrandBody(**msgspec.structs.asdict(settings) | {"links": links, "logo": logo})
     shown: dict[str, Any] = msgspec.to_builtins(body)
     return shown
 

@@ -181,16 +181,16 @@ def delete_page(store: Store, actor: Actor, slug: str) -> None:
         append(tx, actor, LegalPageDeleted(page=slug, title=found.title))
 
 
-def typed_values(it: Settings) -> dict[str, str]:
+def typed_values(settings: Settings) -> dict[str, str]:
     """As the form has them, with the names that they have in the API."""
     return {
-        "name": it.name,
-        "accentLight": it.accent_light,
-        "accentDark": it.accent_dark,
-        "links": "\n".join(map(" ".join, it.links)),
-        "contact": it.contact,
-        "announcement": it.announcement,
-        "until": it.until,
+        "name": settings.name,
+        "accentLight": settings.accent_light,
+        "accentDark": settings.accent_dark,
+        "links": "\n".join(map(" ".join, settings.links)),
+        "contact": settings.contact,
+        "announcement": settings.announcement,
+        "until": settings.until,
     }
 
 

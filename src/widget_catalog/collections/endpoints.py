@@ -67,13 +67,13 @@ class MoveBody(msgspec.Struct):
     position: int
 
 
-def shown(it: Collection) -> dict[str, Any]:
+def shown(collection: Collection) -> dict[str, Any]:
     return {
-        "slug": it.slug,
-        "title": it.title,
-        "text": it.text,
-        "widgets": it.widgets,
-        "isFeatured": it.is_featured,
+        "slug": collection.slug,
+        "title": collection.title,
+        "text": collection.text,
+        "widgets": collection.widgets,
+        "isFeatured": collection.is_featured,
     }
 
 
@@ -179,9 +179,9 @@ def post_details_form(services: Services, call: Call, fields: Mapping[str, str])
     return None
 
 
-def _tag(it: Collection) -> str:
+def _tag(collection: Collection) -> str:
     """Of what the form for details replaces."""
-    return tag_of((it.title, it.text, it.is_featured))
+    return tag_of((collection.title, collection.text, collection.is_featured))
 
 
 @_form("widgets", {"": "widget", "widgets": "widget"})
@@ -199,7 +199,7 @@ def post_widgets_form(services: Services, call: Call, fields: Mapping[str, str])
 
 
 def _widget_of(typed: str) -> str:
-    """Also from the address of its page."""
+    """The key of a widget, from itself or from the address of its page."""
     _, is_address, path = typed.partition("/widgets/")
     return "/".join(re.split("[/?#]", path)[:2]) if is_address else typed
 

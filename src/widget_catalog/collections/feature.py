@@ -40,10 +40,12 @@ def list_(
     if as_json:
         print(json.dumps([shown(it) for it in found], indent=2))  # noqa: T201
         return
-    for it in found:
-        widgets = "1 widget" if len(it.widgets) == 1 else f"{len(it.widgets)} widgets"
-        featured = ", featured" if it.is_featured else ""
-        report(f"{it.slug}  {it.title} ({widgets}{featured})")
+    for collection in found:
+        widgets = (
+            "1 widget" if len(collection.widgets) == 1 else f"{len(collection.widgets)} widgets"
+        )
+        featured = ", featured" if collection.is_featured else ""
+        report(f"{collection.slug}  {collection.title} ({widgets}{featured})")
     if not found:
         report("There are no collections.")
 

@@ -106,8 +106,8 @@ def change_collection(
 def arrange_widgets(store: Store, actor: Actor, slug: str, widget: str, do: str) -> Collection:
     """`do`: `add` as the last one, `remove`, or one place `up` or `down`."""
 
-    def arranged(it: Collection) -> Collection:
-        widgets = list(it.widgets)
+    def arranged(collection: Collection) -> Collection:
+        widgets = list(collection.widgets)
         if do == "add":
             widgets.append(widget)
         elif widget not in widgets:
@@ -117,7 +117,7 @@ def arrange_widgets(store: Store, actor: Actor, slug: str, widget: str, do: str)
         else:
             place = widgets.index(widget) + (0 if do == "up" else 2)
             widgets = _moved(widgets, widget, place)
-        return it._replace(widgets=tuple(widgets))
+        return collection._replace(widgets=tuple(widgets))
 
     return change_collection(store, actor, slug, arranged)
 
@@ -150,21 +150,23 @@ def _moved(items: Sequence[str], item: str, position: int) -> list[str]:
     return others
 
 
-def _tidied(it: Collection) -> Collection:
+def _tidied(collection: Collection) -> Collection:
     """Forms send CRLF line breaks, and people paste names with `@` or spaces."""
-    widgets = tuple(key.strip().removeprefix("@") for key in it.widgets)
-    text = it.text.replace("\r\n", "\n").strip()
-    return it._replace(title=it.title.strip(), text=text, slug=it.slug.strip(), widgets=widgets)
+    widgets = tuple(key.strip().removeprefix("@") for key in collection.widgets)
+    text = collection.text.replace("\r\n", "\n").strip()
+    return collection._replace(
+        title=collection.title.strip(), text=text, slug=collection.slug.strip(), widgets=widgets
+    )
 
 
-def _check(connection: Snapshot, it: Collection, added: Sequence[str]) -> None:
+def _check(connection: Snapshot, collection: Collection, added: Sequence[str]) -> None:
     errors = {
-        "title": name_error(it.title, MAX_TITLE),
+        "title": name_error(collection.title, MAX_TITLE),
         "slug": None
-        if is_name(it.slug)
+        if is_name(collection.slug)
         else "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit.",
-        "text": text_error(it.text, MAX_TEXT),
-        "widgets": _widgets_error(connection, it.widgets, added),
+        "text": text_error(collection.text, MAX_TEXT),
+        "widgets": _widgets_error(connection, collection.widgets, added),
     }
     if found := [f"{field}: {error}" for field, error in errors.items() if error]:
         raise InvalidRequest(*found)

@@ -71,13 +71,13 @@ def find_listed(connection: Connection, keys: Sequence[str]) -> dict[str, bool]:
     return {f"{row[0]}/{row[1]}": bool(row[2]) for row in connection.execute(query)}
 
 
-def add_collection(tx: Transaction, it: Collection, position: int) -> None:
+def add_collection(tx: Transaction, collection: Collection, position: int) -> None:
     times = {"created_at": tx.at_ms, "changed_at": tx.at_ms}
-    rows.insert(tx, collections, _row(it) | times | {"position": position})
+    rows.insert(tx, collections, _row(collection) | times | {"position": position})
 
 
-def replace_collection(tx: Transaction, it: Collection) -> None:
-    rows.update(tx, collections, _row(it) | {"changed_at": tx.at_ms}, slug=it.slug)
+def replace_collection(tx: Transaction, collection: Collection) -> None:
+    rows.update(tx, collections, _row(collection) | {"changed_at": tx.at_ms}, slug=collection.slug)
 
 
 def remove_collection(tx: Transaction, slug: str) -> None:
@@ -93,5 +93,5 @@ def _collection_of(slug: str, title: str, text: str, keys: str, is_featured: boo
     return Collection(slug, title, text, _decode(keys), is_featured)
 
 
-def _row(it: Collection) -> dict[str, object]:
-    return it._asdict() | {"widgets": msgspec.json.encode(it.widgets).decode()}
+def _row(collection: Collection) -> dict[str, object]:
+    return collection._asdict() | {"widgets": msgspec.json.encode(collection.widgets).decode()}

@@ -37,14 +37,14 @@ def shown_version(detail: WidgetDetail) -> VersionEntry | None:
 
 
 def screenshots_of(
-    it: VersionEntry, files: Sequence[PublishedFile], public_url: str, language: Language
+    version: VersionEntry, files: Sequence[PublishedFile], public_url: str, language: Language
 ) -> list[Screenshot]:
     thumbnails = {it.path: it for it in files if is_thumbnail(it.path)}
     found = []
     for file in files:
         if is_picture(file.path):
             small = thumbnails.get(thumbnail_of(file.path), file)
-            path = "/cdn" + file_path(it.scope, it.name, it.version, small.path)
+            path = "/cdn" + file_path(version.scope, version.name, version.version, small.path)
             words = picture_in_words(file.path)
             words = language.gettext(_SCHEMES.get(words, words))
             is_here = file.url.startswith(f"{public_url}/cdn/")
@@ -66,14 +66,14 @@ class PermissionFact(NamedTuple):
     words: str | None
 
 
-def permission_fact(it: Permission, language: Language) -> PermissionFact:
-    if not isinstance(it, str):
-        words = in_words(it, gettext=None if language is ENGLISH else language.gettext)
-        return PermissionFact(name_of(it), words[0].upper() + words[1:])
-    kind, colon, detail = it.partition(":")
+def permission_fact(permission: Permission, language: Language) -> PermissionFact:
+    if not isinstance(permission, str):
+        words = in_words(permission, gettext=None if language is ENGLISH else language.gettext)
+        return PermissionFact(name_of(permission), words[0].upper() + words[1:])
+    kind, colon, detail = permission.partition(":")
     known = PERMISSIONS.get(kind)
     known = known and language.gettext(known)
-    return PermissionFact(it, f"{known}: {detail}" if known and colon else known)
+    return PermissionFact(permission, f"{known}: {detail}" if known and colon else known)
 
 
 class Footprint(NamedTuple):

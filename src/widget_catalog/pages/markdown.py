@@ -153,24 +153,24 @@ def _lower_headings(tokens: list[Token]) -> None:
     headings = [it for it in tokens if it.type in ("heading_open", "heading_close")]
     last = _FIRST_LEVEL - 1
     highest = min((int(it.tag[1]) for it in headings), default=1)
-    for it in headings:
-        if it.type == "heading_open":
-            wanted = int(it.tag[1]) - highest + _FIRST_LEVEL
+    for heading in headings:
+        if heading.type == "heading_open":
+            wanted = int(heading.tag[1]) - highest + _FIRST_LEVEL
             last = min(wanted, last + 1, _LAST_LEVEL)
-        it.tag = f"h{last}"
+        heading.tag = f"h{last}"
 
 
 def _images_as_links(tokens: list[Token]) -> list[Token]:
     """Only the text of an image is kept inside a link, as in badges, and if its URL is relative."""
     changed: list[Token] = []
     links = 0
-    for it in tokens:
-        links += it.nesting if it.type in ("link_open", "link_close") else 0
-        if it.type != "image":
-            changed.append(it)
+    for token in tokens:
+        links += token.nesting if token.type in ("link_open", "link_close") else 0
+        if token.type != "image":
+            changed.append(token)
             continue
-        source = str(it.attrs["src"])
-        text = Token("text", "", 0, content=_text_of(it).strip() or source)
+        source = str(token.attrs["src"])
+        text = Token("text", "", 0, content=_text_of(token).strip() or source)
         link = [Token("link_open", "a", 1, attrs={"href": source}), text]
         is_link = not links and source.startswith(("https://", "http://"))
         changed += [*link, Token("link_close", "a", -1)] if is_link else [text]

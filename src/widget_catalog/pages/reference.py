@@ -148,45 +148,45 @@ class ReferenceReader:
             ],
         }
 
-    def _operation(self, path: str, method: str, it: Object, everywhere: Object) -> Object:
+    def _operation(self, path: str, method: str, operation: Object, everywhere: Object) -> Object:
         responses = [
             self._response(status, response)
-            for status, response in it["responses"].items()
+            for status, response in operation["responses"].items()
             if status not in everywhere
         ]
         # It changes nothing, and its response is readable for people.
-        is_read = method == "get" or it["operationId"] == _RESOLVE
+        is_read = method == "get" or operation["operationId"] == _RESOLVE
         has_result = any(one["status"] == "200" and one["schema"] for one in responses)
         return {
-            "id": it["operationId"],
+            "id": operation["operationId"],
             "method": method.upper(),
             "path": path,
-            "summary": it["summary"],
-            "about": self._block(it["description"]),
-            "curl": it["x-codeSamples"][0]["source"],
-            "parameters": [self._parameter(self._followed(one)) for one in it["parameters"]],
-            "body": _body(it),
+            "summary": operation["summary"],
+            "about": self._block(operation["description"]),
+            "curl": operation["x-codeSamples"][0]["source"],
+            "parameters": [self._parameter(self._followed(one)) for one in operation["parameters"]],
+            "body": _body(operation),
             "answers": responses,
             "can_be_tried": is_read and has_result,
         }
 
-    def _parameter(self, it: Object) -> Object:
+    def _parameter(self, parameter: Object) -> Object:
         return {
-            "name": it["name"],
-            "type": _type(it["schema"]),
-            "about": self._inline(it["description"]),
-            "rules": _rules({**it["schema"], "examples": [it["example"]]}),
+            "name": parameter["name"],
+            "type": _type(parameter["schema"]),
+            "about": self._inline(parameter["description"]),
+            "rules": _rules({**parameter["schema"], "examples": [parameter["example"]]}),
             "is_optional": False,
-            "place": it["in"],
-            "example": _plain(it["example"]),
+            "place": parameter["in"],
+            "example": _plain(parameter["example"]),
             # The allowed values, if there are few.
-            "choices": ("true", "false") if it["schema"]["type"] == "boolean" else (),
+            "choices": ("true", "false") if parameter["schema"]["type"] == "boolean" else (),
         }
 
-    def _response(self, status: str, it: Object) -> Object:
-        it = self._followed(it)
+    def _response(self, status: str, response: Object) -> Object:
+        response = self._followed(response)
         schema, examples = None, []
-        for kind, media in it.get("content", {}).items():
+        for kind, media in response.get("content", {}).items():
             schema = schema or _schema_name(media.get("schema", {}))
             examples += [
                 {"summary": example["summary"], "text": _shown(example["value"])}
@@ -197,9 +197,9 @@ class ReferenceReader:
                 examples.append({"summary": summary, "text": _shown(media["example"])})
         return {
             "status": status,
-            "about": self._inline(it["description"]),
+            "about": self._inline(response["description"]),
             "schema": schema,
-            "headers": list(it.get("headers", {})),
+            "headers": list(response.get("headers", {})),
             "examples": examples,
         }
 

@@ -135,13 +135,13 @@ class Views:
         """Data of a listed version that is not in its entry; nothing if it is not listed."""
         return self._catalog.find_extras(f"{scope}/{name}", version) or VersionExtras()
 
-    def requested(self, it: VersionEntry) -> tuple[Permission, ...]:
+    def requested(self, version: VersionEntry) -> tuple[Permission, ...]:
         """The permissions of a listed version, with its capabilities in full."""
-        if not may_be_narrowed(it.permissions):
-            return tuple(dict.fromkeys(it.permissions))
-        content = self._catalog.version(f"{it.scope}/{it.name}/{it.version}")
+        if not may_be_narrowed(version.permissions):
+            return tuple(dict.fromkeys(version.permissions))
+        content = self._catalog.version(f"{version.scope}/{version.name}/{version.version}")
         manifest = None if content is None else bytes(_decode_manifest(content.body).manifest)
-        return requested(it.permissions, manifest)
+        return requested(version.permissions, manifest)
 
     def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
         """The revoked versions of this widget, each with the reason."""

@@ -365,18 +365,20 @@ def _compared(old: VersionEntry, new: VersionEntry, language: Language) -> list[
     ]
 
 
-def _facts(it: VersionEntry, language: Language) -> dict[str, str]:
+def _facts(version: VersionEntry, language: Language) -> dict[str, str]:
     _ = language.gettext
-    smallest, largest = it.min_size, it.max_size
+    smallest, largest = version.min_size, version.max_size
     sizes = {"least": f"{smallest.w}×{smallest.h}", "most": f"{largest.w}×{largest.h}"}
     return {
-        _("Published"): language.day(it.published_at),
-        _("Name"): it.display_name,
-        _("Description"): it.description or _("none"),
-        _("Runs on SDK"): it.sdk_version,
+        _("Published"): language.day(version.published_at),
+        _("Name"): version.display_name,
+        _("Description"): version.description or _("none"),
+        _("Runs on SDK"): version.sdk_version,
         _("Size on the grid"): _("%(least)s to %(most)s cells") % sizes,
-        _("Bundle"): _("%(count)s bytes") % {"count": language.number(it.bundle_size)},
-        _("License"): it.license or _("not stated"),
-        _("Settings version"): _("none") if it.config_version is None else str(it.config_version),
-        _HASH: it.sha256_hash,
+        _("Bundle"): _("%(count)s bytes") % {"count": language.number(version.bundle_size)},
+        _("License"): version.license or _("not stated"),
+        _("Settings version"): _("none")
+        if version.config_version is None
+        else str(version.config_version),
+        _HASH: version.sha256_hash,
     }

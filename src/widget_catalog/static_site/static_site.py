@@ -260,9 +260,9 @@ class StaticSite:
         self._target.put(f"widgets/{key}/card.html", self._pages.show_card(key))
         for kind in BADGES:
             await self._page(f"/badges/{key}/{kind}.svg")
-        it = detail.widget
-        texts = it.display_name, it.description
-        counted = it.is_official, it.download_count
+        head = detail.widget
+        texts = head.display_name, head.description
+        counted = head.is_official, head.download_count
         pictures = await self._pictures(key)
         self._index.append(Indexed(scope, name, *texts, *counted, tuple(keywords), pictures))
         self._scopes[scope] += 1

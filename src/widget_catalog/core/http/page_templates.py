@@ -69,7 +69,7 @@ _escape_text: Callable[[str], str] = getattr(markupsafe, "_escape_inner", escape
 
 
 def escape_output(value: object) -> str:
-    """The same text as `markupsafe.escape`, for output: without an object of its own for every
+    """Escapes as `markupsafe.escape` does, for output: without an object of its own for every
     text, which takes most of the time of a page with hundreds of them."""
     if type(value) is str:
         return _escape_text(value)

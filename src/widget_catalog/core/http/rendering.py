@@ -200,7 +200,7 @@ class PageRenderer:
             return environment.get_template(name).render(values).encode()
 
     def _translate(self, language: Language) -> PageEnvironment:
-        """The same templates in another language, with the same globals."""
+        """The templates in another language; all languages share their globals."""
         environment = page_environment(self._contributions, language)
         environment.globals = self.templates.globals
         self._environments[language] = environment
