@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from demo.widget_host import HOME, LOOK, NOW, TIMER_COUNT, DemoHandler, Host, Version
 from support.chromium import wait_until
+from support.scripted import Scripted, scripted_server
+from support.service import Service
 
 
 @pytest.fixture(scope="module")
@@ -293,3 +295,46 @@ def test_the_dashboard_fetches_the_photos(host: Host, widgets: list[dict[str, An
     host.widget.get_by_role("button", name="Next picture").click()
     expect(host.widget).to_contain_text("missing: cannot be shown")
     assert host.errors == []
+
+
+# A dashboard mounts the first version again, and then, with consent, the second.
+UPDATE = """
+async (base) => {
+  const [{ Catalog }, { mount }] = await Promise.all(
+    ["client", "sandbox"].map((it) => import(`${base}/client/v1/${it}.js`)),
+  );
+  const said = [];
+  const states = async () => [{ entity: "light.desk", state: "on" }];
+  const options = {
+    catalog: new Catalog(base, { cache: null }), id: "home/light-switch", sdk: "2.2.0",
+    installed: "1.0.0", config: { light: "light.desk" }, configVersion: 1,
+    grants: ["read:light", "control:light"], host: { states },
+    onUpdate: (it) => said.push([it.version, ...it.reasons]),
+    onConfig: (...it) => said.push(it),
+  };
+  for (const accept of [undefined, { version: "2.0.0", reasons: ["major", "config"] }]) {
+    const { version } = await mount(document.querySelector("#place"), { ...options, accept });
+    said.push(version.version);
+  }
+  return said;
+}
+"""
+
+
+def test_the_sandbox_migrates_settings_once_there_is_consent(
+    browser: Browser, demo_service: Service
+) -> None:
+    with scripted_server() as dashboard:
+        html = {"Content-Type": "text/html"}
+        dashboard.on("GET", "/", Scripted(200, b"<!doctype html><div id=place></div>", html))
+        page = browser.new_page()
+        page.goto(dashboard.url)
+        assert page.evaluate(UPDATE, demo_service.url) == [
+            ["2.0.0", "major", "config"],
+            "1.0.0",
+            [{"lights": ["light.desk"]}, 2],
+            "2.0.0",
+        ]
+        shown = page.frame_locator("#place iframe").get_by_role("switch")
+        expect(shown).to_have_text("light.desk")
+        page.close()
