@@ -35,11 +35,13 @@ MODULES = {
     ),
     "sandbox.js": Module(
         "Runs widgets of Widget Catalog in sandboxed frames. sandbox.d.ts says what it does.",
-        ("bytes", "grants", "defaults", "bridge", "revocations", "chosen", "sandbox"),
+        ("bridge", "revocations", "chosen", "sandbox"),
         ("sandbox",),
         """\
-import { covers, mayBeNarrowed, requested } from "./capabilities.js";
+import { mayBeNarrowed, requested } from "./capabilities.js";
 import { CatalogError, InvalidRequest, Revoked, Unavailable } from "./client.js";
+import { bytesOf, fetchImage, fetchJson, fetchPlainly, storageOf } from "./defaults.js";
+import { Grants } from "./grants.js";
 """,
     ),
 }

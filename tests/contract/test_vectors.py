@@ -22,6 +22,7 @@ from widget_contract.capabilities import (
     with_capabilities,
 )
 from widget_contract.errors import InvalidManifest, InvalidName
+from widget_contract.grants import Grants
 from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope, WidgetName
@@ -29,6 +30,8 @@ from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, 
 from widget_contract.texts import fold
 from widget_contract.version_files import detail_path, file_path, parse_file_path
 
+# Of the context of a widget.
+KEYS = ("call", "fetchImage", "fetchJson", "locate", "states", "storage", "watchStates", "eval")
 FOLDER = Path(widget_contract.__file__).parent / "vectors"
 NPM_RESPONSES = r"""
 const semver = require("semver");
@@ -53,10 +56,8 @@ def read(name: str) -> Any:
 def test_every_file_is_described_and_has_cases() -> None:
     files = {it.name for it in FOLDER.glob("*.json")}
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert {
-        f"{name}.json"
-        for name in "names versions ranges manifests capabilities addresses wire folding".split()
-    } == files
+    names = "names versions ranges manifests capabilities grants addresses wire folding"
+    assert {f"{it}.json" for it in names.split()} == files
     for file in files:
         assert f"`{file}`" in readme
         about, *lists = read(file.removesuffix(".json")).values()
@@ -160,6 +161,16 @@ def _requested(manifest: dict[str, Any]) -> tuple[Permission, ...]:
     stated = parse_capabilities(manifest.get("capabilities")).capabilities
     permissions = with_capabilities(manifest.get("permissions", []), stated)
     return requested(permissions, json.dumps(manifest))
+
+
+def test_grants() -> None:
+    vectors = read("grants")
+    for case in vectors["calls"]:
+        grants = Grants(case["grants"], case["declared"])
+        assert grants.allow(case["key"], case["args"]) == case["granted"], case["about"]
+    for case in vectors["offering"]:
+        grants = Grants(case["grants"], case["declared"])
+        assert sorted(filter(grants.offers, KEYS)) == case["keys"], case["about"]
 
 
 def test_addresses() -> None:

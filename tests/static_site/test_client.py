@@ -21,6 +21,7 @@ from client.runtimes import (
     process_runtime,
 )
 from static_site.static_host import static_host
+from support.scripted import Scripted
 from support.service import free_port, run_command
 from widget_contract.texts import fold
 
@@ -75,6 +76,31 @@ def assert_all_is_done(play: Runtime, site: Site) -> None:
 
 def test_the_client_does_all_that_it_does_with_a_service(site: Site, process: Runtime) -> None:
     assert_all_is_done(process, site)
+
+
+SANDBOX = """([url]) => Promise.all(["client", "static", "sandbox"].map((name) =>
+  import(`${url}/client/v1/${name}.js`))).then(async (modules) => {
+    const { Catalog, catalogFetch, mount } = Object.assign({}, ...modules);
+    const catalog = new Catalog(url, { fetch: catalogFetch(url) });
+    const element = document.body.appendChild(document.createElement("div"));
+    element.style.height = "200px";
+    const { version } = await mount(element, { catalog, id: "acme/clock", sdk: "1.0.0" });
+    return version.version;
+  })"""
+
+
+def test_a_widget_runs_in_the_sandbox_of_a_site(site: Site, browser: Browser) -> None:
+    policy = f"script-src {site.url}; connect-src {site.url}; frame-src {site.url}/frame/v1"
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    site.catalog.dashboard.on("GET", "/sandboxed", Scripted(200, b"<!doctype html>", headers))
+    page = browser.new_page()
+    page.goto(f"{site.catalog.dashboard.url}/sandboxed")
+    assert page.evaluate(SANDBOX, [site.url]) == "1.1.0"
+    frame = page.frames[1]
+    # The document itself has the policy: a site has no headers for it.
+    assert frame.evaluate("fetch('data:,').catch((error) => error.name)") == "TypeError"
+    assert (site.folder / "frame.html").read_bytes() == (CLIENT / "frame.html").read_bytes()
+    page.close()
 
 
 def test_so_it_does_in_a_browser(site: Site, browser: Browser) -> None:

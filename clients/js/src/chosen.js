@@ -2,18 +2,22 @@
 // bytes that the page has; with what that version declares.
 
 import { mayBeNarrowed, requested } from "./capabilities.js";
-import { bytesOf } from "./bytes.js";
+import { bytesOf, fetchPlainly } from "./defaults.js";
 import { InvalidRequest, Revoked, Unavailable } from "./errors.js";
 
 export async function filesOf(options) {
-  if (options.files) return ofPage(options.files);
-  const { catalog, id, version, signal } = options;
-  if (version !== undefined) return exactly(catalog, id, version, signal);
+  const { catalog, id, version, signal, files, configVersion } = options;
+  const given = files ? ofPage(files) : version && (await exactly(catalog, id, version, signal));
+  if (given) {
+    const to = given.configVersion ?? null;
+    const isOther = configVersion !== undefined && configVersion !== to;
+    return { ...given, configVersionChange: isOther ? { from: configVersion, to } : null };
+  }
   const loaded = await catalog.fetchFiles(id, options);
-  const { permissions, configVersion } = loaded.version;
+  const { permissions } = loaded.version;
   const isNarrowed = mayBeNarrowed(permissions);
   const detail = isNarrowed ? await catalog.version(id, loaded.version.version, { signal }) : {};
-  return { ...loaded, configVersion, declared: requested(permissions, detail) };
+  return { ...loaded, declared: requested(permissions, detail) };
 }
 
 function ofPage({ bundle, css = null, manifest = {} }) {
@@ -35,17 +39,15 @@ async function exactly(catalog, id, number, signal) {
     }),
   );
   const declared = requested(version.permissions, detail);
-  const { configVersion } = version;
-  return { bundle, css: css && new TextDecoder().decode(css), version, configVersion, declared };
+  return { bundle, css, version, configVersion: version.configVersion, declared };
 }
 
 /** The browser compares the bytes with the hash. */
 async function verified({ url, size, integrity }, signal) {
-  const rules = { integrity, credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
   try {
-    const answer = await fetch(url, { ...rules, signal });
-    if (answer.ok) return await bytesOf(answer, size);
-  } catch {} // The same error.
-  signal?.throwIfAborted();
-  throw new Unavailable(`${url} cannot be fetched, or is not what the catalog described.`);
+    return await bytesOf(await fetchPlainly(url, { integrity, signal }), size);
+  } catch (cause) {
+    const message = `${url} cannot be fetched, or is not what the catalog described.`;
+    throw new Unavailable(message, { cause });
+  }
 }

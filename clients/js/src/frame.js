@@ -157,9 +157,10 @@
     return import(url).finally(() => URL.revokeObjectURL(url));
   };
 
-  async function run({ bundle, css, scheme, migrateFrom, ...given }) {
+  async function run({ bundle, css, scheme, change, ...given }) {
     show(scheme);
-    if (css) document.adoptedStyleSheets.push(await new CSSStyleSheet().replace(css));
+    const text = await new Blob([css ?? ""]).text(); // Of bytes, too.
+    document.adoptedStyleSheets.push(await new CSSStyleSheet().replace(text));
     context = contextOf(given);
     try {
       module = await load(bundle);
@@ -167,13 +168,13 @@
       return end("load", said(fault));
     }
     if (typeof module.mount !== "function") return end("contract");
-    if (migrateFrom !== null && typeof module.migrate === "function") {
-      try {
-        context.config = await module.migrate(context.config, migrateFrom);
-        if (!post("config", { config: context.config })) return end("migrate");
-      } catch (fault) {
-        return end("migrate", said(fault));
+    try {
+      if (change) {
+        if (module.migrate) context.config = await module.migrate(context.config, change.from);
+        post("config", { config: context.config });
       }
+    } catch (fault) {
+      return end("migrate", said(fault));
     }
     mount();
   }
@@ -261,8 +262,8 @@
     };
   }
 
-  fetch("data:,").then(() => "policy", () => (origin === "null" ? null : "origin")).then((missing) => {
-    if (missing === null) addEventListener("message", receive);
+  fetch("data:,").then(() => "Content-Security-Policy", () => origin !== "null" && "sandbox").then((missing) => {
+    if (!missing) addEventListener("message", receive);
     if (parent !== self) parent.postMessage({ type: "ready", versions: [1], missing }, "*");
   });
 }

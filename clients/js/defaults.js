@@ -1,8 +1,6 @@
 // What a widget gets where the page passes no function of its own: fetching without the page's
 // credentials, and storage in this browser.
 
-import { bytesOf } from "./bytes.js";
-
 const JSON_BYTES = 1_000_000;
 const IMAGE_BYTES = 5_000_000;
 const STORED_CHARACTERS = 65_536;
@@ -19,12 +17,17 @@ export async function fetchImage(address) {
 }
 
 async function fetched(address, most) {
-  const signal = AbortSignal.timeout(10_000);
-  const rules = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", signal };
-  const answer = await fetch(address, rules);
-  if (!answer.ok) throw new Error(`The host answered ${answer.status}.`);
+  const answer = await fetchPlainly(address, { signal: AbortSignal.timeout(10_000) });
   const bytes = await bytesOf(answer, most);
   return [bytes, (answer.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase()];
+}
+
+/** Without what would tell the host who asks. */
+export async function fetchPlainly(address, more) {
+  const rules = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+  const answer = await fetch(address, { ...rules, ...more });
+  if (answer.ok) return answer;
+  throw new Error(`The host answered ${answer.status}.`);
 }
 
 /** One entry of localStorage holds what a widget has stored; without localStorage, nothing is kept. */
@@ -47,4 +50,17 @@ export function storageOf(baseUrl, id, instance = "") {
       localStorage.setItem(place, text);
     },
   };
+}
+
+/** The bytes of a response, if they are not more than this. */
+export async function bytesOf(answer, most) {
+  const reader = answer.body.getReader();
+  const pieces = [];
+  for (let left = most, it; !(it = await reader.read()).done; pieces.push(it.value)) {
+    left -= it.value.length;
+    if (left >= 0) continue;
+    reader.cancel().catch(() => {});
+    throw new Error(`The answer is larger than ${most} bytes.`);
+  }
+  return new Blob(pieces).arrayBuffer();
 }
