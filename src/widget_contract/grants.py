@@ -36,14 +36,14 @@ class Grants:
 
     def offers(self, key: str) -> bool:
         """Whether the key exists in the context."""
-        is_kind = _KINDS.get(key, _never)
-        declared = [it for it in self._declared if is_kind(it)]
-        return any(_meet(one, it) for one in self._granted if is_kind(one) for it in declared)
+        kind = _KINDS.get(key, "")
+        declared = [it for it in self._declared if _is_of(it, kind)]
+        return any(_meet(one, it) for one in self._granted if _is_of(one, kind) for it in declared)
 
     def allow(self, key: str, arguments: Sequence[Any]) -> bool:
         """Whether a call with these arguments is granted."""
         try:
-            is_enough = _RULES[key](*arguments) if key in _RULES else _never
+            is_enough = _RULES[_KINDS[key]](*arguments) if key in _KINDS else _never
         except (TypeError, ValueError, RecursionError):
             return False
         return any(map(is_enough, self._granted)) and any(map(is_enough, self._declared))
@@ -125,31 +125,27 @@ def _has_target(value: object) -> bool:
     return any(key in _TARGETS or _has_target(it) for key, it in value.items())
 
 
-def _is_network(it: Permission) -> bool:
-    return isinstance(it, str) and it.partition(":")[0] == "network"
+def _is_of(permission: Permission, kind: str) -> bool:
+    if isinstance(permission, str):
+        return permission.partition(":")[0] == kind
+    return permission.access == kind or (permission.access == "control" and kind == "read")
 
 
-def _is_capability(it: Permission) -> bool:
-    return isinstance(it, Capability)
-
-
-# Whether one permission is enough for a call with these arguments.
+# The kind of permission that a key of the context needs.
+_KINDS = {
+    "storage": "storage",
+    "locate": "geolocation",
+    "fetchJson": "network",
+    "fetchImage": "network",
+    "states": "read",
+    "watchStates": "read",
+    "call": "control",
+}
+# One function for each kind: whether one permission is enough for a call with these arguments.
 _RULES: Mapping[str, Callable[..., IsEnough]] = {
     "storage": lambda: _covering("storage"),
-    "locate": lambda: _covering("geolocation"),
-    "fetchJson": _fetching,
-    "fetchImage": _fetching,
-    "states": _reading,
-    "watchStates": _reading,
-    "call": _acting,
-}
-# Whether one permission, granted or declared, can be enough for any call.
-_KINDS: Mapping[str, IsEnough] = {
-    "storage": lambda it: it == "storage",
-    "locate": lambda it: it == "geolocation",
-    "fetchJson": _is_network,
-    "fetchImage": _is_network,
-    "states": _is_capability,
-    "watchStates": _is_capability,
-    "call": lambda it: isinstance(it, Capability) and it.access == "control",
+    "geolocation": lambda: _covering("geolocation"),
+    "network": _fetching,
+    "read": _reading,
+    "control": _acting,
 }
