@@ -106,10 +106,11 @@ def test_a_widget_without_texts_lists_only_the_sections_that_it_has(site: InProc
 def test_permissions_are_sentences_with_what_changed(shop: InProcessSite) -> None:
     text = page_of(shop, "/widgets/acme/clock").one("main").text
 
-    assert "When it runs, this widget may: Store data in the browser storage acme:special" in text
+    asked = "this widget may: Store data in the browser storage acme:special"
+    assert f"In the sandbox, if the user allows it, {asked}" in text
     assert "Changed since 1.1.0: + storage + acme:special − network" in text
     first = page_of(shop, "/widgets/acme/clock/1.0.0").one("main").text
-    assert "None: it shows only what the dashboard passes to it." in first
+    assert "None: in the sandbox, it gets only what the dashboard passes to it." in first
 
 
 def test_what_is_wrong_with_a_version_is_said_before_anything_else(shop: InProcessSite) -> None:
@@ -141,15 +142,24 @@ def test_the_example_names_an_sdk_that_the_version_runs_on(admitted: str, sdk: s
     assert admitted_sdk(admitted) == sdk
 
 
-def test_the_first_snippet_loads_the_version_with_the_client(shop: InProcessSite) -> None:
-    latest, old = (
-        page_of(shop, f"/widgets/acme/clock{it}").all("pre")[0].text for it in ("", "/1.0.0")
+def test_the_first_snippet_runs_the_version_in_the_sandbox(shop: InProcessSite) -> None:
+    (latest, alone, *_), (old, *_) = (
+        [one.text for one in page_of(shop, f"/widgets/acme/clock{it}").all("pre")]
+        for it in ("", "/1.0.0")
     )
-
-    assert 'import { Catalog } from "https://catalog.example/client/v1/client.js"' in latest
-    assert 'catalog.load("acme/clock", { sdk: "2.0.0" })' in latest
+    client = "https://catalog.example/client/v1"
+    assert f'import {{ mount }} from "{client}/sandbox.js"' in latest
+    assert 'id: "acme/clock", sdk: "2.0.0",' in latest
+    assert "grants: []," in latest
     assert 'style="max-width: 24rem; height: 18rem"' in latest
-    assert 'catalog.load("acme/clock", { sdk: "1.0.0", range: "1.0.0" })' in old
+    assert 'id: "acme/clock", sdk: "1.0.0", range: "1.0.0",' in old
+    assert f'import {{ Catalog }} from "{client}/client.js"' in alone
+    assert 'catalog.load("acme/clock", { sdk: "2.0.0" })' in alone
+
+
+def test_it_says_where_permissions_hold(shop: InProcessSite) -> None:
+    text = page_of(shop, "/widgets/acme/clock").one("main").text
+    assert "Permissions hold in the sandbox. With load() a widget may do all that" in text
 
 
 def test_versions_are_marked_and_their_permissions_compared(shop: InProcessSite) -> None:
@@ -174,8 +184,8 @@ def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
     entry = shop.get("/api/v1/widgets/acme/clock").json()["versions"][0]
     digest = base64.b64encode(bytes.fromhex(entry["sha256Hash"])).decode()
     codes = [it.text for it in page_of(shop, "/widgets/acme/clock").all("pre")]
-    assert f'href="{entry["bundleUrl"]}" integrity="sha256-{digest}"' in codes[1]
-    assert codes[3:] == [
+    assert f'href="{entry["bundleUrl"]}" integrity="sha256-{digest}"' in codes[2]
+    assert codes[4:] == [
         entry["bundleUrl"],
         entry["sha256Hash"],
         f"sha256-{digest}",

@@ -27,8 +27,10 @@ class Use(NamedTuple):
     style_url: str | None
     style_integrity: str | None
     api_url: str
+    mount: str | None = None
+    """A page that runs it in the sandbox; None if it is not offered."""
     load: str | None = None
-    """A page that loads it with the client; None if it is not offered."""
+    """One that loads it with the client."""
 
     @property
     def html(self) -> str:
@@ -85,39 +87,55 @@ def use(
         None if style is None else style_address(version.bundle_url),
         None if style is None else integrity(style.sha256_hash),
         public_url + detail_path(version.scope, version.name),
-        _with_client(version, public_url, is_static=is_static, is_latest=is_latest),
+        *_with_client(version, public_url, is_static=is_static, is_latest=is_latest),
     )
 
 
 def _with_client(
     version: VersionEntry, public_url: str, *, is_static: bool, is_latest: bool
-) -> str | None:
+) -> tuple[str, str] | tuple[None, None]:
+    """Pages that run it in the sandbox, and without."""
     sdk = None if version.yanked else admitted_sdk(version.sdk_version)
     if sdk is None:
-        return None
-    key = f"{version.scope}/{version.name}"
-    width, height = (cells * _CELL_REM for cells in usual_size(version))
-    imports = [f'  import {{ Catalog }} from "{public_url}/client/v1/client.js";']
-    catalog = f'new Catalog("{public_url}")'
+        return None, None
+    key, client = f"{version.scope}/{version.name}", f"{public_url}/client/v1"
+    imports = [f'  import {{ Catalog }} from "{client}/client.js";']
+    catalog, frame = f'new Catalog("{public_url}")', []
     if is_static:
-        imports.append(f'  import {{ catalogFetch }} from "{public_url}/client/v1/static.js";')
+        imports.append(f'  import {{ catalogFetch }} from "{client}/static.js";')
         catalog = f'new Catalog("{public_url}", {{ fetch: catalogFetch("{public_url}") }})'
+        frame = [f'    frame: "{public_url}/frame.html",']
     options = f'sdk: "{sdk}"' + ("" if is_latest else f', range: "{version.version}"')
-    return "\n".join(
-        [
-            # A widget fills its element, so this needs a size of its own.
-            f'<div id="widget" style="max-width: {width}rem; height: {height}rem"></div>',
-            '<script type="module">',
-            *imports,
-            "",
-            f"  const catalog = {catalog};",
-            f'  const widget = await catalog.load("{key}", {{ {options} }});',
-            "  if (widget.styleSheet) document.adoptedStyleSheets.push(widget.styleSheet);",
-            '  const place = document.querySelector("#widget");',
-            '  widget.module.mount(place, { config: {}, locale: "en" });',
-            "</script>",
-        ]
-    )
+    made = f"  const catalog = {catalog};"
+    mount = [
+        *imports,
+        f'  import {{ mount }} from "{client}/sandbox.js";',
+        "",
+        made,
+        '  await mount(document.querySelector("#widget"), {',
+        f'    catalog, id: "{key}", {options},',
+        *frame,
+        "    grants: [], // The permissions that your user has granted.",
+        "    host: {}, // What your page answers: data, states, call and more.",
+        "  });",
+    ]
+    load = [
+        *imports,
+        "",
+        made,
+        f'  const widget = await catalog.load("{key}", {{ {options} }});',
+        "  if (widget.styleSheet) document.adoptedStyleSheets.push(widget.styleSheet);",
+        '  const place = document.querySelector("#widget");',
+        '  widget.module.mount(place, { config: {}, locale: "en" });',
+    ]
+    width, height = (cells * _CELL_REM for cells in usual_size(version))
+    start = [
+        # A widget fills its element, so this needs a size of its own.
+        f'<div id="widget" style="max-width: {width}rem; height: {height}rem"></div>',
+        '<script type="module">',
+    ]
+    in_sandbox, alone = ("\n".join([*start, *it, "</script>"]) for it in (mount, load))
+    return in_sandbox, alone
 
 
 @lru_cache(1_000)
