@@ -11,9 +11,9 @@ const STYLE = `
 :where(.widget-consent legend) { outline: none; padding: 0 0 .6rem; font-weight: 600; }
 :where(.widget-consent label) { display: grid; grid-template-columns: auto 1fr; gap: .55rem; align-items: baseline; overflow-wrap: anywhere; }
 :where(.widget-consent input) { margin: 0; accent-color: var(--widget-accent, auto); }
-:where(.widget-consent .actions) { display: flex; flex-wrap: wrap; gap: .6rem; }
+:where(.widget-actions) { display: flex; flex-wrap: wrap; gap: .6rem; }
 :where(.widget-consent button) { padding: .5rem 1rem; border: 1px solid var(--widget-edge, color-mix(in srgb, currentColor 55%, transparent)); border-radius: var(--widget-radius, 8px); background: none; color: inherit; font: inherit; font-weight: 600; cursor: pointer; }
-:where(.widget-consent .allow) { border-color: transparent; background: var(--widget-accent, light-dark(#11685a, #74d0bb)); color: var(--widget-on-accent, light-dark(#fff, #0c2521)); }
+:where(.widget-allow) { border-color: transparent; background: var(--widget-accent, light-dark(#11685a, #74d0bb)); color: var(--widget-on-accent, light-dark(#fff, #0c2521)); }
 `;
 
 /** What a version asks for, in a sentence, as on the pages of the catalog. */
@@ -42,8 +42,8 @@ export function consent(element, { permissions, capabilities = [], locale, trans
           boxes[at], make("span", { textContent: sentenceOf(it, { translate: _ }) }),
         ])),
       ]),
-      make("div", { className: "actions" }, [
-        make("button", { className: "allow", textContent: _("Allow what is ticked") }),
+      make("div", { className: "widget-actions" }, [
+        make("button", { className: "widget-allow", textContent: _("Allow what is ticked") }),
         make("button", { type: "button", textContent: _("Allow nothing") }),
       ]),
     ]);

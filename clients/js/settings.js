@@ -8,19 +8,19 @@ const MOST_FIELDS = 60;
 // What follows `:where` has no weight: a page may style the form with any rule, or with the variables.
 const STYLE = `
 :where(.widget-settings) { display: grid; gap: var(--widget-gap, 1rem); text-align: start; }
-:where(.widget-settings .field) { display: grid; gap: .3rem; min-width: 0; }
+:where(.widget-field) { display: grid; gap: .3rem; min-width: 0; }
 :where(.widget-settings label) { font-weight: 600; }
-:where(.widget-settings .check) { grid-template-columns: auto 1fr; gap: .2rem .55rem; align-items: center; }
-:where(.widget-settings .check label) { font-weight: inherit; }
-:where(.widget-settings .check small) { grid-column: 2; }
+:where(.widget-check) { grid-template-columns: auto 1fr; gap: .2rem .55rem; align-items: center; }
+:where(.widget-check label) { font-weight: inherit; }
+:where(.widget-check small) { grid-column: 2; }
 :where(.widget-settings small) { color: var(--widget-quiet, inherit); font-size: .9em; line-height: 1.4; }
-:where(.widget-settings .wrong) { color: var(--widget-bad, light-dark(#a3282c, #f1908f)); }
+:where(.widget-wrong) { color: var(--widget-bad, light-dark(#a3282c, #f1908f)); }
 :where(.widget-settings small:empty) { display: none; }
-:where(.widget-settings .field:not(.check) :is(input, select, textarea)) { box-sizing: border-box; width: 100%; min-width: 0; padding: .45rem .6rem; border: 1px solid var(--widget-edge, color-mix(in srgb, currentColor 55%, transparent)); border-radius: var(--widget-radius, 8px); background: var(--widget-surface, transparent); color: inherit; font: inherit; }
-:where(.widget-settings .field input[type="color"]) { height: 2.2rem; padding: .2rem; }
-:where(.widget-settings .check input) { width: 1.05rem; height: 1.05rem; margin: 0; accent-color: var(--widget-accent, auto); }
+:where(.widget-field:not(.widget-check) :is(input, select, textarea)) { box-sizing: border-box; width: 100%; min-width: 0; padding: .45rem .6rem; border: 1px solid var(--widget-edge, color-mix(in srgb, currentColor 55%, transparent)); border-radius: var(--widget-radius, 8px); background: var(--widget-surface, transparent); color: inherit; font: inherit; }
+:where(.widget-field input[type="color"]) { height: 2.2rem; padding: .2rem; }
+:where(.widget-check input) { width: 1.05rem; height: 1.05rem; margin: 0; accent-color: var(--widget-accent, auto); }
 :where(.widget-settings) [aria-invalid="true"] { border-color: var(--widget-bad, light-dark(#a3282c, #f1908f)); }
-:where(.widget-settings .code) { font-family: var(--widget-code, ui-monospace, monospace); resize: vertical; }
+:where(.widget-code) { font-family: var(--widget-code, ui-monospace, monospace); resize: vertical; }
 `;
 
 /** The settings of a manifest before anybody has changed them. */
@@ -106,7 +106,7 @@ function control(schema, value, set, _) {
 }
 
 function json(value, set, _) {
-  const area = make("textarea", { rows: 4, spellcheck: false, className: "code" });
+  const area = make("textarea", { rows: 4, spellcheck: false, className: "widget-code" });
   area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
   area.addEventListener("input", () => {
     try {
@@ -178,7 +178,7 @@ function field(text, { description, hint }, control) {
   const says = [description, hint].filter((it) => it && typeof it === "string").join(" ");
   const label = make("label", { htmlFor: id, textContent: text });
   const about = make("small", { id: `${id}-about`, textContent: says });
-  const wrong = make("small", { id: `${id}-wrong`, className: "wrong" });
+  const wrong = make("small", { id: `${id}-wrong`, className: "widget-wrong" });
   wrong.setAttribute("role", "status");
   control.id = id;
   control.setAttribute("aria-describedby", `${about.id} ${wrong.id}`);
@@ -188,7 +188,7 @@ function field(text, { description, hint }, control) {
   });
   const isCheck = control.type === "checkbox";
   const parts = isCheck ? [control, label] : [label, control];
-  return make("div", { className: isCheck ? "field check" : "field" }, [...parts, about, wrong]);
+  return make("div", { className: isCheck ? "widget-field widget-check" : "widget-field" }, [...parts, about, wrong]);
 }
 
 const words = (key) => {

@@ -60,6 +60,7 @@ PAGES = (
     f"/preview/{KEY}/1.0.0", f"/embed/{KEY}", "/embed/large/versions", f"/oembed?url={LONG}",
     f"/oembed?url=https://catalog.example/widgets/{KEY}",
     "/docs", "/docs/api", "/docs/api/schemas", "/docs/search?q=widget", f"/docs/search?q={LONG}",
+    f"/pictures/{KEY}/light", "/pictures/large/versions/dark", f"/icons/{KEY}.svg", "/icons/x/y",
     "/docs/publishing", "/openapi.json", f"/cdn/{'a' * 64}.js", "/client/x", "/healthz/live",
 )  # fmt: skip
 API = (

@@ -114,7 +114,7 @@ def test_resting_on_a_card_runs_its_widget_and_only_that(
     quiet.wait_for_url("**/widgets/catalog/clock")
 
 
-@pytest.mark.parametrize("reason", ["reduced motion", "saved data", "a moment only"])
+@pytest.mark.parametrize("reason", ["reduced motion", "saved data", "a moment only", "one process"])
 def test_a_card_stays_a_picture_with(browser: Browser, demo_service: Service, reason: str) -> None:
     motion: Literal["reduce"] | None = "reduce" if reason == "reduced motion" else None
     context = browser.new_context(reduced_motion=motion)
@@ -123,6 +123,9 @@ def test_a_card_stays_a_picture_with(browser: Browser, demo_service: Service, re
         page.add_init_script(
             "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
         )
+    if reason == "one process":
+        missing = "Object.defineProperty(Navigator.prototype, 'userAgentData', { value: null })"
+        page.add_init_script(missing)
     page.clock.install(time=0)
     page.goto(demo_service.url, wait_until="networkidle")
     page.clock.pause_at(60_000)  # Otherwise the moment is a long one on a busy machine.

@@ -105,6 +105,23 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     assert sandboxes == ["allow-scripts"] * 2
 
 
+def test_widgets_start_on_a_click_where_they_could_freeze_the_page(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = opened(context, demo_service)
+    page.get_by_role("button", name="Add Clock").click()
+    expect(page.locator("iframe")).to_have_count(1)
+    # Browsers without it run frames of the same site in the page's own process.
+    missing = "Object.defineProperty(Navigator.prototype, 'userAgentData', { value: undefined })"
+    page.add_init_script(missing)
+    page.reload()
+    start = page.get_by_role("button", name="Run the preview")
+    expect(start).to_be_visible()
+    expect(page.locator("iframe")).to_have_count(0)
+    start.click()
+    expect(page.frame_locator("iframe").get_by_role("group")).to_be_visible()
+
+
 def test_a_widget_that_was_revoked_runs_no_more(
     context: BrowserContext, demo_service: Service
 ) -> None:
