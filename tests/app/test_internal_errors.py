@@ -44,7 +44,7 @@ def test_what_was_sent_is_not_offered_once_more(failing: InProcessSite) -> None:
 
 def test_a_catalog_that_cannot_be_read_is_shown_on_a_page(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"))
-    site._worker.close()
+    site._worker.handle.__self__.api._catalog.reader.close()  # As on a disk that is gone.
     for path in PAGES:
         response = site.get(path)
         assert (response.status, response.headers["retry-after"]) == (503, "5")

@@ -114,6 +114,6 @@ def test_the_contract_lists_every_key_of_the_context_with_its_sdk_and_permission
     ]
     page = (ROOT / "docs/widget-contract.md").read_text(encoding="utf-8")
     table = page.partition("| Key | SDK |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| `(\w+)[^`]*` \| ([\d.]+) \| (?:`(\w+)` )?\|", table, re.MULTILINE)
-    assert len(typed) == 8
+    rows = re.findall(r"^\| `(\w+)[^`]*` \| ([\d.]+) \| (?:`(\w+)`)?", table, re.MULTILINE)
+    assert len(typed) == 12
     assert [tuple(filter(None, row)) for row in rows] == typed

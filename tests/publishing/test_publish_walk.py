@@ -11,7 +11,7 @@ from support.site_with_people import People
 from support.values import a_version, a_widget
 from widget_catalog.catalog.model.widgets import Widget
 from widget_catalog.catalog.reading import accepted_import
-from widget_catalog.catalog.replica import encoding, replica
+from widget_catalog.catalog.replica import applier, encoding
 from widget_catalog.catalog.replica.rendering import measure_detail, render
 from widget_catalog.publishing import publish_version
 
@@ -39,7 +39,7 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     def counted_statement(*about: Any) -> None:
         walk.statements.append(about[2])
 
-    for module in (encoding, replica, publish_version):
+    for module in (encoding, applier, publish_version):
         monkeypatch.setattr(module, "render", counted_render)
     monkeypatch.setattr(accepted_import, "write_drafts", counted_drafts)
     sa.event.listen(sa.Engine, "before_cursor_execute", counted_statement)
