@@ -383,3 +383,12 @@ def test_a_keyword_on_a_widgets_page_leads_to_a_search_that_finds_it(
     assert links == ["/search?keyword=home-automation", "/search?keyword=wetter"]
     for link in links:
         assert keys(Html(labelled.get(link).body))[0] == "acme/world-dial"
+
+
+def test_widgets_that_reach_some_hosts_are_among_those_with_network(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        hosts = ["network:a.example", "network:*.b.example"]
+        site.add(widget_line("acme/clock", versions=[version_line(permissions=hosts)]))
+        page = search(site, permission="network")
+    assert keys(page) == ["acme/clock"]
+    assert page.one("select", id="permission").text.split() == ["any", "network"]

@@ -14,9 +14,15 @@ from .widgets import Version, Widget
 # Between the values of a facet, and between facets. No value contains them.
 _VALUES, _FACETS = "\1", "\2"
 
+
+def _kind(permission: str) -> str:
+    """Permissions for some hosts are found with that for any."""
+    return "network" if permission.startswith("network:") else permission
+
+
 FACETS: dict[str, Callable[[Widget, Version | None], Iterable[str]]] = {
     "sdk_range": lambda widget, _: [it.sdk_version for it in widget.versions if not it.is_yanked],
-    "permission": lambda _, latest: latest.permissions if latest else (),
+    "permission": lambda _, latest: dict.fromkeys(map(_kind, latest.permissions)) if latest else (),
     "keyword": lambda _, latest: latest.keywords if latest else (),
 }
 """Facets are what pages filter by, besides words, scope and official: the values of a widget and
