@@ -159,8 +159,10 @@
 
   async function run({ bundle, css, scheme, change, ...given }) {
     show(scheme);
-    const text = await new Blob([css ?? ""]).text(); // Of bytes, too.
-    document.adoptedStyleSheets.push(await new CSSStyleSheet().replace(text));
+    if (css) {
+      const text = typeof css === "string" ? css : new TextDecoder().decode(css);
+      document.adoptedStyleSheets.push(await new CSSStyleSheet().replace(text));
+    }
     context = contextOf(given);
     try {
       module = await load(bundle);
