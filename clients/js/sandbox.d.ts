@@ -1,7 +1,7 @@
 // Runs widgets in sandboxed frames of a page.
 
 import type { Catalog, CatalogError, LoadOptions, Update, VersionEntry } from "./client.js";
-import type { WidgetConfig, WidgetLocation } from "./widget.js";
+import type { EntityState, ServiceCall, WidgetConfig, WidgetLocation } from "./widget.js";
 
 /**
  * Run a widget in a sandboxed frame that fills the element.
@@ -110,10 +110,10 @@ export interface Host {
   fetchImage?(url: string): Promise<unknown>;
   storage?: HostStorage;
   locate?(): WidgetLocation | Promise<WidgetLocation>;
-  states?(pattern: string): State[] | Promise<State[]>;
+  states?(pattern: string): EntityState[] | Promise<EntityState[]>;
   /** Calls the listener with the states that have changed. */
-  watchStates?(pattern: string, listener: (states: State[]) => void): (() => void) | void;
-  call?(service: string, call: { entity: string; data?: Record<string, unknown> }): unknown;
+  watchStates?(pattern: string, listener: (states: EntityState[]) => void): (() => void) | void;
+  call?(service: string, call: ServiceCall): unknown;
 }
 
 export interface HostStorage {
@@ -121,12 +121,6 @@ export interface HostStorage {
   all(): Record<string, unknown> | Promise<Record<string, unknown>>;
   /** `undefined`: it was removed. */
   set(key: string, value: unknown): void | Promise<void>;
-}
-
-export interface State {
-  entity: string;
-  state: unknown;
-  attributes?: Record<string, unknown>;
 }
 
 export interface MountedSandbox {

@@ -66,6 +66,32 @@ export const mount: Mount = (element, { locale, states, watchStates, call, fetch
   return { unmount: () => stop?.() };
 };
 """
+SANDBOX = """\
+import { Catalog } from "widget-catalog-client";
+import { mount, SandboxError } from "widget-catalog-client/sandbox";
+
+const catalog = new Catalog("https://catalog.example");
+const widget = await mount(document.body, {
+  catalog, id: "acme/clock", sdk: "2.2.0", installed: "1.0.0", signal: AbortSignal.timeout(9),
+  grants: ["storage", { domain: "lock", access: "control", entities: ["lock.front_*"] }],
+  host: { data: { clock: 1 }, call: async (service, { entity, data }) => [service, entity, data] },
+  onState: (state) => state === "running",
+  onUpdate: ({ version, reasons }) => console.log(version, reasons),
+});
+widget.update({ face: "flat" });
+widget.show("dark");
+await mount(document.body, { catalog, id: "acme/clock", version: "1.0.0" });
+await mount(document.body, { files: { bundle: "export {};" }, frame: "/frame.html" });
+// @ts-expect-error It may be null.
+widget.version.version;
+// @ts-expect-error There is no such scheme.
+widget.show("sepia");
+// @ts-expect-error An SDK must be given.
+await mount(document.body, { catalog, id: "acme/clock" });
+// @ts-expect-error There is no such key.
+widget.grants = [{ domain: "lock", access: "write" }];
+export const reason = (fault: unknown) => fault instanceof SandboxError && fault.reason;
+"""
 # In a project without the DOM library, and without the types of Node.
 ANYWHERE = """\
 import { Catalog, IntegrityError } from "widget-catalog-client";
@@ -145,6 +171,7 @@ def test_types_fit_the_client_and_find_errors_of_those_who_use_it(project: Path)
     shutil.copy(CLIENT / "client.js", project / "made.js")
     (project / "conforms.ts").write_text(CONFORMS)
     (project / "faults.ts").write_text(ERRORS)
+    (project / "sandboxed.ts").write_text(SANDBOX)
     examples = [it for it in js_blocks() if "widget-catalog-client" in it]
     assert len(examples) >= 2
     for number, example in enumerate(examples):
