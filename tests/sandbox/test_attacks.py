@@ -50,7 +50,7 @@ def run(
     request: pytest.FixtureRequest, service: Service, tmp_path_factory: pytest.TempPathFactory
 ) -> Run:
     catalog = service.url
-    policy = (  # That of docs/integrating.md.
+    policy = (  # Like that of docs/loading-widgets-safely.md.
         f"default-src 'none'; script-src 'self' {catalog}; connect-src 'self' {catalog}; "
         f"frame-src {catalog}/frame/v1; style-src 'unsafe-inline'"
     )
