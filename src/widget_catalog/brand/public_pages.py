@@ -64,9 +64,12 @@ class BrandPages(PublicPart):
         await self._brand.find(None)
 
     async def _show(self, _: None) -> Brand:
-        # When it was read: an operator who saves the brand sees it before it is read again.
+        # An operator who saves the brand sees it before it is read again; what was being read
+        # meanwhile is older.
+        shown = self._renderer.brand
         brand = await self._find(None)
-        self._renderer.show_brand(brand)
+        if self._renderer.brand is shown:
+            self._renderer.show_brand(brand)
         return brand
 
     def list_routes(self) -> Sequence[PublicRoute]:
