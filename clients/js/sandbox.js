@@ -13,6 +13,7 @@ const MOST_WATCHED = 100;
 const FREE = ["data", "watch"];
 const ASKED = ["fetchJson", "fetchImage", "locate", "states", "call"];
 const WATCHED = ["watch", "watchStates"];
+const KEYS = ["data", "storage", ...ASKED, ...WATCHED];
 
 class Bridge {
 #host;
@@ -24,8 +25,9 @@ class Bridge {
 
 constructor({ host, catalog, id, instance }, grants, send, report) {
 this.#host = { fetchJson, fetchImage, storage: storageOf(catalog?.baseUrl, id, instance) };
-for (const key in host) {
-this.#host[key] = typeof host[key] === "function" ? host[key].bind(host) : host[key];
+for (const key of ["now", ...KEYS]) {
+const own = host?.[key];
+if (own) this.#host[key] = typeof own === "function" ? own.bind(host) : own;
 }
 this.#grants = grants;
 this.#send = send;
@@ -34,7 +36,7 @@ this.#report = report;
 
 async begin() {
 const isOffered = (key) => this.#host[key] && (FREE.includes(key) || this.#grants.offers(key));
-const keys = [...FREE, "storage", ...ASKED, "watchStates"].filter(isOffered);
+const keys = KEYS.filter(isOffered);
 const all = keys.includes("storage") ? await within(ANSWER_WITHIN_S, this.#host.storage.all()) : {};
 const stored = Object.entries(all).map(([key, value]) => [key, JSON.stringify(value)]);
 return { keys, data: { ...this.#host.data }, stored, offset: this.offset() };
@@ -130,9 +132,11 @@ return found
 }
 }
 
-function checked(key, [first, { entity, data } = {}]) {
-if (key === "call") return [first, data ? { entity, data } : { entity }];
-return key.startsWith("fetch") ? [new URL(first).href] : [first];
+function checked(key, [first, second]) {
+if (key === "locate") return [];
+if (key !== "call") return [key === "states" ? first : new URL(first).href];
+const { entity, data } = second;
+return [first, data ? { entity, data } : { entity }];
 }
 
 function within(seconds, work) {
@@ -262,7 +266,6 @@ const MESSAGE_CHARACTERS = 262_144;
 const REPORTS = 20;
 
 const N_ = (text) => text;
-const SAYS = N_("It says:");
 const SENTENCES = {
 loading: N_("Loading …"),
 running: N_("Running."),
@@ -338,7 +341,12 @@ else this.#begin();
 return outcome;
 }
 
-#begin = () => this.#prepare().catch((error) => this.end("load", "", typed(error)));
+#begin = () =>
+this.#prepare().catch((cause) => {
+const isTyped = cause instanceof CatalogError;
+const error = isTyped ? cause : new SandboxError(said(cause), { cause, reason: "host" });
+this.end("load", "", error);
+});
 
 async #prepare() {
 const isReady = this.#open();
@@ -497,9 +505,8 @@ reportError(error);
 
 #sentence(reason, detail) {
 const { translate = N_ } = this.#options;
-const parts = [translate(SENTENCES[reason])];
-if (detail) parts.push(...(OF_WIDGET.includes(reason) ? [translate(SAYS)] : []), detail);
-return parts.join(" ");
+const says = OF_WIDGET.includes(reason) ? ` ${translate(N_("It says:"))}` : "";
+return translate(SENTENCES[reason]) + (detail ? `${says} ${detail}` : "");
 }
 
 #isThere() {
@@ -520,9 +527,6 @@ excuse(now) {
 if (this.#answerBy < now + SILENT_MS) this.#answerBy = now + SILENT_MS;
 }
 }
-
-const typed = (cause) =>
-cause instanceof CatalogError ? cause : new SandboxError(said(cause), { cause, reason: "host" });
 
 function parsed(text) {
 try {

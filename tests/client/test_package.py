@@ -1,5 +1,6 @@
 """The npm package: its content, and that it works."""
 
+import gzip
 import json
 import subprocess
 import tarfile
@@ -13,6 +14,7 @@ from support.archives import extract_all
 from support.npm import node_binary, run_npm
 from widget_catalog.core import release
 
+MOST = {"sandbox.js": 6 * 1024, "frame.html": 5 * 1024}
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 
 
@@ -75,3 +77,8 @@ def test_the_license_is_that_of_the_repository() -> None:
 def test_it_has_the_number_of_the_release_and_no_dependencies() -> None:
     assert PACKAGE["version"] == release.VERSION
     assert not any(key.lower().endswith("dependencies") or key == "scripts" for key in PACKAGE)
+
+
+def test_the_sandbox_and_its_frame_are_small() -> None:
+    sizes = {name: len(gzip.compress((CLIENT / name).read_bytes(), 9)) for name in MOST}
+    assert {name: size for name, size in sizes.items() if size > MOST[name]} == {}

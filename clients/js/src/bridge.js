@@ -10,6 +10,7 @@ const MOST_WATCHED = 100;
 const FREE = ["data", "watch"];
 const ASKED = ["fetchJson", "fetchImage", "locate", "states", "call"];
 const WATCHED = ["watch", "watchStates"];
+const KEYS = ["data", "storage", ...ASKED, ...WATCHED];
 
 export class Bridge {
   #host;
@@ -22,8 +23,9 @@ export class Bridge {
   /** `send` posts to the frame, `report` tells the page what went wrong. */
   constructor({ host, catalog, id, instance }, grants, send, report) {
     this.#host = { fetchJson, fetchImage, storage: storageOf(catalog?.baseUrl, id, instance) };
-    for (const key in host) {
-      this.#host[key] = typeof host[key] === "function" ? host[key].bind(host) : host[key];
+    for (const key of ["now", ...KEYS]) {
+      const own = host?.[key];
+      if (own) this.#host[key] = typeof own === "function" ? own.bind(host) : own;
     }
     this.#grants = grants;
     this.#send = send;
@@ -33,7 +35,7 @@ export class Bridge {
   /** What the frame begins with. */
   async begin() {
     const isOffered = (key) => this.#host[key] && (FREE.includes(key) || this.#grants.offers(key));
-    const keys = [...FREE, "storage", ...ASKED, "watchStates"].filter(isOffered);
+    const keys = KEYS.filter(isOffered);
     const all = keys.includes("storage") ? await within(ANSWER_WITHIN_S, this.#host.storage.all()) : {};
     const stored = Object.entries(all).map(([key, value]) => [key, JSON.stringify(value)]);
     return { keys, data: { ...this.#host.data }, stored, offset: this.offset() };
@@ -134,9 +136,11 @@ export class Bridge {
 }
 
 /** The arguments that the rules have checked, and nothing else. */
-function checked(key, [first, { entity, data } = {}]) {
-  if (key === "call") return [first, data ? { entity, data } : { entity }];
-  return key.startsWith("fetch") ? [new URL(first).href] : [first];
+function checked(key, [first, second]) {
+  if (key === "locate") return [];
+  if (key !== "call") return [key === "states" ? first : new URL(first).href];
+  const { entity, data } = second;
+  return [first, data ? { entity, data } : { entity }];
 }
 
 function within(seconds, work) {

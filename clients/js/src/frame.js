@@ -173,7 +173,7 @@
     try {
       if (change) {
         if (module.migrate) context.config = await module.migrate(context.config, change.from);
-        post("config", { config: context.config });
+        if (!post("config", { config: context.config })) throw new Error("They are too large.");
       }
     } catch (fault) {
       return end("migrate", said(fault));

@@ -18,7 +18,6 @@ const MESSAGE_CHARACTERS = 262_144; // As in frame.js.
 const REPORTS = 20;
 
 const N_ = (text) => text; // Marks a text that is translated elsewhere.
-const SAYS = N_("It says:");
 const SENTENCES = {
   loading: N_("Loading …"),
   running: N_("Running."),
@@ -96,7 +95,12 @@ class Widget {
     return outcome;
   }
 
-  #begin = () => this.#prepare().catch((error) => this.end("load", "", typed(error)));
+  #begin = () =>
+    this.#prepare().catch((cause) => {
+      const isTyped = cause instanceof CatalogError;
+      const error = isTyped ? cause : new SandboxError(said(cause), { cause, reason: "host" });
+      this.end("load", "", error);
+    });
 
   async #prepare() {
     const isReady = this.#open(); // The frame loads while the files are fetched.
@@ -260,9 +264,8 @@ class Widget {
 
   #sentence(reason, detail) {
     const { translate = N_ } = this.#options;
-    const parts = [translate(SENTENCES[reason])];
-    if (detail) parts.push(...(OF_WIDGET.includes(reason) ? [translate(SAYS)] : []), detail);
-    return parts.join(" ");
+    const says = OF_WIDGET.includes(reason) ? ` ${translate(N_("It says:"))}` : "";
+    return translate(SENTENCES[reason]) + (detail ? `${says} ${detail}` : "");
   }
 
   #isThere() {
@@ -286,9 +289,6 @@ class Widget {
     if (this.#answerBy < now + SILENT_MS) this.#answerBy = now + SILENT_MS;
   }
 }
-
-const typed = (cause) =>
-  cause instanceof CatalogError ? cause : new SandboxError(said(cause), { cause, reason: "host" });
 
 /** Not of the script of the frame, if it is no JSON. */
 function parsed(text) {
