@@ -93,7 +93,8 @@ def test_settings_without_a_schema_are_tried_as_json(
 @pytest.mark.parametrize(
     ("label", "refusal"),
     [
-        ("Copy In a page", "not what the catalog described"),
+        ("Copy In a page, in the sandbox", "not what the catalog described"),
+        ("Copy In a page, if you trust the author", "not what the catalog described"),
         ("Copy In a page, with Subresource Integrity", "integrity"),
     ],
 )
@@ -113,14 +114,16 @@ def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
         page.get_by_role("button", name=label, exact=True).click()
         wait_until(page, "navigator.clipboard.readText()")
         snippet = page.evaluate("navigator.clipboard.readText()")
-    assert ("catalog.load(" in snippet) == is_client
+    is_sandboxed = "await mount(" in snippet
+    assert ("catalog.load(" in snippet) == (is_client and not is_sandboxed)
     page_text = f"<!doctype html><html lang=en><title>Mine</title>\n{snippet}\n"
     html = {"Content-Type": "text/html; charset=utf-8"}
     elsewhere.on("GET", "/", Scripted(200, page_text.encode(), html))
     elsewhere.on("GET", "/favicon.ico", Scripted(204, b""))
     with quiet_page(context, demo_service.url, elsewhere.url) as page:
         page.goto(elsewhere.url)
-        weather = page.get_by_role("group", name="Weather")
+        place = page.frame_locator("iframe") if is_sandboxed else page
+        weather = place.get_by_role("group", name="Weather")
         expect(weather).to_be_visible(timeout=_LIMIT_MS)
         height = "it => it.getBoundingClientRect().height"
         wait_for_page(page, lambda: abs(weather.evaluate(height) - 288) <= 2)

@@ -211,7 +211,7 @@ def test_one_finds_a_widget_and_its_snippet(
     page.get_by_text("The time in the places that matter").click(force=True)
     page.wait_for_url("**/widgets/catalog/world-clock")
     snippet = page.locator(".copied").first
-    expect(snippet.locator("code")).to_contain_text('catalog.load("catalog/world-clock"')
+    expect(snippet.locator("code")).to_contain_text('id: "catalog/world-clock"')
     button = snippet.get_by_role("button")
     expect(button).to_have_count(1 if has_script else 0)
     if has_script:

@@ -51,7 +51,7 @@ Opened = Callable[..., Page]
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Opened]:
-    context = browser.new_context(bypass_csp=False)
+    context = browser.new_context()
     html = {"content-type": "text/html", "content-security-policy": POLICY}
 
     def open_page(lang: str = "en") -> Page:

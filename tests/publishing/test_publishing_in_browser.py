@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from support.chromium import TIMEOUT_MS
+from support.chromium import TIMEOUT_MS, complaints_of
 from support.people import PASSWORD, manifest
 from support.pictures import a_picture
 from support.service import Service
@@ -88,13 +88,6 @@ def drop(page: Page, target: Locator, folder: Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, **place, "data": data})
 
 
-def errors_of(page: Page) -> list[str]:
-    said: list[str] = []
-    page.on("console", lambda it: said.append(it.text) if it.type == "error" else None)
-    page.on("pageerror", lambda it: said.append(str(it)))
-    return said
-
-
 def assert_is_loaded(picture: Locator) -> None:
     expect(picture).to_be_visible()
     picture.scroll_into_view_if_needed()
@@ -111,7 +104,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
     page = signed_in(browser, people_service, "/account/widgets")
-    said, elsewhere = errors_of(page), []
+    said, elsewhere = complaints_of(page), []
     page.on(
         "request",
         lambda request: (
