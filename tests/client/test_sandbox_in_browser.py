@@ -1,85 +1,34 @@
-"""The sandbox in Chromium: a page of another origin than the catalog's, under a strict policy."""
+"""The sandbox in Chromium: the context, grants, limits, updates and revocations."""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Frame, Page, Route
+from playwright.sync_api import Browser, Page, Route
 
-from client.runtimes import CLIENT, JAVASCRIPT, ClientCatalog
-from support.chromium import wait_for_page, wait_until
-from support.scripted import Scripted
+from client.runtimes import CLIENT, ClientCatalog
+from client.sandboxed import (
+    check_nothing_is_unseen,
+    frame_of,
+    run,
+    sandboxed_page,
+    states,
+    wait_for_state,
+)
+from support.chromium import wait_until
 from support.service import run_command
-
-PAGE_CODE = Path(__file__).with_name("sandbox_page.js")
-HTML = """<!doctype html>
-<title>Dashboard</title>
-<link rel="stylesheet" href="/sandbox.css">
-<div id="place"></div>
-<script type="module" src="/sandbox-main.js"></script>
-"""
-CSS = b"#place > div { width: 300px; height: 200px; }\n"
-MAIN = """import {{ Catalog }} from "{base}/client/v1/client.js";
-import {{ mount }} from "{base}/client/v1/sandbox.js";
-import {{ start }} from "/sandbox-page.js";
-start({{ Catalog, mount, base: "{base}" }});
-"""
-# Keeps its context for the test, which plays the widget.
-PROBE = """export function mount(element, context) {
-  globalThis.context = context;
-  element.textContent = Object.keys(context).sort().join(" ");
-  return { update(config) { globalThis.updated = config; } };
-}"""
 
 
 @pytest.fixture(scope="module")
 def page(catalog: ClientCatalog, browser: Browser) -> Iterator[Page]:
-    url, dashboard = catalog.url, catalog.dashboard
-    policy = (
-        f"default-src 'none'; script-src 'self' {url}; style-src 'self'; frame-src {url}/frame/v1; "
-        f"connect-src {url} https:; require-trusted-types-for 'script'"
-    )
-    html = {"Content-Type": "text/html", "Content-Security-Policy": policy}
-    dashboard.on("GET", "/sandboxed", Scripted(200, HTML.encode(), html))
-    dashboard.on("GET", "/sandbox.css", Scripted(200, CSS, {"Content-Type": "text/css"}))
-    dashboard.on("GET", "/sandbox-page.js", Scripted(200, PAGE_CODE.read_bytes(), JAVASCRIPT))
-    main = MAIN.format(base=url).encode()
-    dashboard.on("GET", "/sandbox-main.js", Scripted(200, main, JAVASCRIPT))
-    context = browser.new_context(locale="en-GB")
-    page = context.new_page()
-    page.goto(f"{dashboard.url}/sandboxed")
-    wait_until(page, "'run' in window")
-    yield page
-    context.close()
+    with sandboxed_page(catalog, browser) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_unseen(page: Page) -> Iterator[None]:
     yield
-    page.evaluate("for (const { widget } of all.values()) widget?.unmount()")
-    assert page.evaluate("takeUnseen()") == []
-
-
-def run(page: Page, name: str, code: str = PROBE, options: str = "{}") -> str:
-    """The outcome of mounting this module, with options as an expression."""
-    script = f"([name, code]) => run(name, {{ ...bundle(code), ...({options}) }})"
-    return str(page.evaluate(script, [name, code]))
-
-
-def frame_of(page: Page, name: str) -> Frame:
-    frame = page.locator(f"#{name} iframe").element_handle().content_frame()
-    assert frame is not None
-    return frame
-
-
-def states(page: Page, name: str) -> list[list[str]]:
-    found: list[list[str]] = page.evaluate("(name) => of(name).states", name)
-    return found
-
-
-def wait_for_state(page: Page, name: str, state: str, sentence: str) -> None:
-    wait_for_page(page, lambda: states(page, name)[-1] == [state, sentence], sentence)
+    check_nothing_is_unseen(page)
 
 
 def test_every_key_of_the_context_is_answered_by_the_page(page: Page) -> None:
@@ -259,135 +208,6 @@ def test_by_default_it_stores_in_this_browser_apart_from_others(page: Page) -> N
         keys = "['count', '__proto__', 'huge'].map((key) => context.storage.get(key) ?? null)"
         assert frame_of(page, f"{instance}2").evaluate(keys) == stored
     assert page.evaluate("({}).polluted ?? null") is None
-
-
-WRONG = {
-    "throws": (
-        "export function mount() { throw new Error('<b>No</b> place.'); }",
-        "mount: The widget could not start. It says: <b>No</b> place.",
-    ),
-    "foreign": (
-        "export default class Widget {}",
-        "contract: This module is made for another kind of dashboard: it does not export mount().",
-    ),
-    "broken": (
-        "export function mount( {",
-        "load: The widget's module could not be loaded. It says: Unexpected end of input",
-    ),
-    "evaluates": (
-        "eval('1'); export function mount() {}",
-        "load: The widget's module could not be loaded. It says: Evaluating a string as JavaScript",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_widget_that_does_not_start_is_a_state_and_a_typed_error(page: Page, name: str) -> None:
-    code, expected = WRONG[name]
-    assert run(page, name, code).startswith(f"SandboxError {expected}")
-    state, sentence = states(page, name)[-1]
-    assert state == "failed"
-    assert sentence.startswith(expected.partition(": ")[2])
-    assert page.locator(f"#{name} iframe").count() == 0
-
-
-# Options, and what is said of them; `url` is the catalog's.
-BAD_INPUT = {
-    "unknown": ("{ id: 'acme/nothing', sdk: '1.0.0' }", "NotFound: This catalog does not know"),
-    "incompatible": (
-        "{ id: 'acme/clock', sdk: '9.0.0' }",
-        "Incompatible: No version of acme/clock",
-    ),
-    "no-version": ("{ id: 'acme/clock', version: '7.0.0' }", "NotFound: There is no version"),
-    "no-id": ("{ sdk: '1.0.0' }", "InvalidRequest: undefined is not a widget"),
-    "no-sdk": ("{ id: 'acme/clock' }", "InvalidRequest: sdk"),
-    "another-address": (
-        "{ catalog: new catalog.constructor(location.origin), id: 'acme/clock', sdk: '1.0.0' }",
-        "Offline: http",
-    ),
-    "no-catalog": (
-        "{ catalog: null, id: 'acme/clock', sdk: '1.0.0' }",
-        "InvalidRequest: mount() needs a catalog, or a frame.",
-    ),
-    "no-bundle": ("{ files: {} }", "InvalidRequest: `files` needs a bundle."),
-    "no-copy": (
-        "{ ...bundle(PROBE), config: { f() {} } }",
-        "SandboxError host: Failed to execute 'postMessage' on 'Window'",
-    ),
-    "not-admitted": (
-        "{ ...bundle(PROBE), frame: location.origin + '/other.html' }",
-        "SandboxError frame: This catalog has no frame: none answers, or frame-src",
-    ),
-    "aborted": (
-        "{ ...bundle(PROBE), signal: AbortSignal.abort(new Error('Enough.')) }",
-        "Error: Enough.",
-    ),
-    "throwing": (
-        "{ ...fullHost(PROBE), host: { storage: { all() { throw new Error('No disk.'); } } } }",
-        "SandboxError host: No disk.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD_INPUT)
-def test_bad_input_is_a_state_a_sentence_and_an_error(page: Page, name: str) -> None:
-    options, expected = BAD_INPUT[name]
-    script = f"([name, PROBE]) => {{ return run(name, {options}); }}"
-    outcome = page.evaluate(script, [name, PROBE])
-    assert outcome.startswith(expected)
-    state, sentence = states(page, name)[-1]
-    assert state == ("stopped" if name == "aborted" else "failed")
-    assert sentence
-    assert page.locator(f"#{name} iframe").count() == 0
-    assert run(page, f"{name}-then") == "running"  # The page goes on.
-
-
-def test_what_happens_to_the_element_has_a_state(page: Page) -> None:
-    assert page.evaluate("mount(null, {}).catch(String)") == (
-        "InvalidRequest: mount() needs an element of this page."
-    )
-    run(page, "twice")
-    page.evaluate("run('again', bundle('export function mount() {}'), all.get('twice').element)")
-    assert states(page, "twice")[-1] == ["stopped", "Stopped."]
-    page.evaluate("document.querySelector('#place').append(all.get('again').element)")
-    removed = "Stopped: its element was removed or moved."
-    wait_for_state(page, "again", "stopped", removed)
-    outcome = page.evaluate(
-        """(code) => {
-          const outcome = run("early", bundle("await new Promise(() => {}); " + code));
-          setTimeout(() => document.querySelector("#early").remove(), 500);
-          return outcome;
-        }""",
-        PROBE,
-    )
-    assert outcome == f"SandboxError removed: {removed}"
-    page.evaluate(
-        """(code) => {
-          const element = document.querySelector("#place").appendChild(document.createElement("b"));
-          element.style.cssText = "display: block; height: 0";
-          return run("flat", bundle(code), element);
-        }""",
-        PROBE,
-    )
-    sentence = "The widget is running, but is invisible: its frame has no size."
-    assert states(page, "flat")[-1] == ["running", sentence]
-
-
-def test_functions_of_the_page_may_throw_hang_or_answer_what_cannot_be_copied(page: Page) -> None:
-    assert run(page, "odd", options="oddHost(code)") == "running"
-    assert set(page.evaluate("takeUnseen()")) == {"Uncaught Error: Odd."}  # The page's own.
-    said = frame_of(page, "odd").evaluate(
-        """() => Promise.all([
-          context.fetchJson("https://a.example/"), context.fetchImage("https://a.example/"),
-          context.locate(), context.states("light.*"),
-        ].map((it) => it.catch((error) => error.message)))"""
-    )
-    assert said[0].endswith("could not be cloned.")
-    assert said[1:] == ["No image.", "nowhere", "found.filter is not a function"]
-    sentence = "The page could not answer the widget: locate: nowhere"
-    wait_for_page(page, lambda: ["running", sentence] in states(page, "odd"))
-    page.evaluate("all.get('odd').widget.unmount()")
-    assert set(page.evaluate("takeUnseen()")) == {"Uncaught Error: Odd."}
 
 
 MANY = """export function mount(_, { fetchJson }) {

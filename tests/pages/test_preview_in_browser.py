@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from browser.test_pages import SCHEMES, assert_fits_and_can_be_read
-from pages.hostile_widgets import CALM, ESCAPES, FRAMES, MODULES
+from pages.hostile_widgets import CALM, MODULES
 from pages.listener import Listener
 from pages.previewed_widgets import publish_modules
 from support.chromium import TIMEOUT_MS, complaints_of, wait_until
@@ -19,7 +19,6 @@ from tool.tool import register
 
 Scheme = Literal["light", "dark"]
 
-FRAMES_ENDED = "The widget opened a frame, so it was ended."
 
 # No text can be made of this value.
 NO_TEXT = {"toString": 1}
@@ -190,34 +189,6 @@ def test_a_hostile_widget_reaches_nothing(
         "elements.js",
         "texts.js",
     }
-
-
-@pytest.mark.parametrize("way", ESCAPES)
-def test_a_widget_that_leaves_its_frame_is_ended_and_takes_nothing_along(
-    context: BrowserContext, service: Service, evil: Listener, way: str
-) -> None:
-    evil.heard.clear()
-    page = opened(context, service, f"sample/escape-{way}/1.0.0")
-    sentence = "The widget tried to leave its frame, so it was ended."
-    expect(status(page)).to_have_text(sentence)
-    expect(page.locator("iframe")).to_have_count(0)
-    # The browser may have preconnected, but has sent no request.
-    assert b"".join(evil.heard) == b""
-    assert page.url == f"{service.url}/preview/sample/escape-{way}/1.0.0"
-
-
-@pytest.mark.parametrize("way", FRAMES)
-def test_a_widget_that_makes_frames_is_ended(
-    context: BrowserContext, service: Service, evil: Listener, way: str
-) -> None:
-    evil.heard.clear()
-    page = opened(context, service, f"sample/frame-{way}/1.0.0")
-    expect(status(page)).to_have_text(FRAMES_ENDED)
-    expect(page.locator("iframe")).to_have_count(0)
-    page.wait_for_timeout(1_500)
-    # The browser may have connected once, but has sent no request.
-    assert len(evil.heard) <= 1
-    assert b"".join(evil.heard) == b""
 
 
 def _with_little_patience(route: Route) -> None:

@@ -20,7 +20,6 @@ from widget_contract.capabilities import (
     PermissionChanges,
     in_words,
     listed,
-    may_be_narrowed,
     names_of,
     permission_changes,
     requested,
@@ -37,6 +36,13 @@ from ..replica.reader import Reading, ReplicaReader
 from ..replica.records import DocumentRecord, Outline, decode_outline, decode_styles
 from ..replica.rendering import with_cdn
 from ..replica.versions import find_manifest
+from .entry_comparison import (
+    config_change,
+    decode_permissions,
+    known_changes,
+    permission_changes_of,
+    permissions_text,
+)
 from .revocations import RevocationCache
 
 
@@ -72,7 +78,6 @@ class _Result(Shape, frozen=True):
     config_version_change: ConfigVersionChange | None = None
 
 
-_decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
 
 _SLICE_S = 0.001
@@ -85,8 +90,7 @@ _SHORT_BYTES = 200
 _OVERHEAD_BYTES = 320
 _FASTEST = -1
 
-# Markers of these fields in an entry. They cannot occur in text, where quotes are escaped.
-_CONFIG, _PERMISSIONS, _LICENSE = b',"configVersion":', b',"permissions":', b',"license":'
+# The marker of this field in an entry. It cannot occur in text, where quotes are escaped.
 _PUBLISHED, _PUBLISHED_BYTES = b',"publishedAt":"', 24
 
 
@@ -193,8 +197,10 @@ class Resolver:
             offered = record.entry(*offer[3:])
         changes = _NO_CHANGES
         if offer is not None and offered is not None and offered is not entry:
-            old = _Asking(installed, b"[]" if entry is None else _listed(entry))
-            changes = self._compare(reading, record.id, old, _Asking(offer, _listed(offered)))
+            old = _Asking(installed, b"[]" if entry is None else permissions_text(entry))
+            changes = self._compare(
+                reading, record.id, old, _Asking(offer, permissions_text(offered))
+            )
         message = _message(key, status, choice, asked, installed, offer, latest)
         if installed is not None and offer is not None and changes.added:
             message += _may_also(offer[0], changes)
@@ -209,7 +215,7 @@ class Resolver:
             names_of(changes.added),
             names_of(changes.removed),
             message,
-            _config_change(entry, offered),
+            config_change(entry, offered),
         )
 
     def _offered(self, record: DocumentRecord, key: str, number: str, entry: bytes) -> bytes:
@@ -227,7 +233,7 @@ class Resolver:
         """What the offer adds to the installed version, and what it drops."""
         before, after = old.permissions, new.permissions
         is_short = len(before) + len(after) <= _SHORT_BYTES
-        known = (_known_changes if is_short else _changes)(before, after)
+        known = (known_changes if is_short else permission_changes_of)(before, after)
         if known is not None:
             return known
         return permission_changes(
@@ -241,7 +247,7 @@ class Resolver:
         if asking.version is not None:
             identity = asking.version[0].partition("+")[0]
             manifest = find_manifest(self.reader, reading, widget_id, identity)
-        return requested(_decode_permissions(asking.permissions), manifest)
+        return requested(decode_permissions(asking.permissions), manifest)
 
 
 class _Packing:
@@ -350,39 +356,9 @@ def _is_older(offer: Outline, installed: Outline | None) -> bool:
     return SemVer.parse(offer[0]).sort_key < SemVer.parse(installed[0]).sort_key
 
 
-def _changes(before: bytes, after: bytes) -> PermissionChanges | None:
-    """None: some may be narrowed, so the manifests must be compared."""
-    old, new = _decode_permissions(before), _decode_permissions(after)
-    if may_be_narrowed(old) or may_be_narrowed(new):
-        return None
-    return permission_changes(tuple(dict.fromkeys(old)), tuple(dict.fromkeys(new)))
-
-
-# Most widgets need one or two of the same few permissions.
-_known_changes = lru_cache(maxsize=1_000)(_changes)
-
-
 def _may_also(number: str, changes: PermissionChanges) -> str:
     words = [in_words(it, _FEW) for it in changes.added if not isinstance(it, str)]
     return f" {number} may also {listed(words, _FEW)}." if words else ""
-
-
-def _config_change(old: bytes | None, new: bytes | None) -> ConfigVersionChange | None:
-    if old is None or new is None or new is old:
-        return None
-    before, after = (
-        msgspec.json.decode(
-            requested[requested.rindex(_CONFIG) + len(_CONFIG) : requested.rindex(_PERMISSIONS)]
-        )
-        for requested in (old, new)
-    )
-    return None if before == after else ConfigVersionChange(before, after)
-
-
-def _listed(entry: bytes) -> bytes:
-    """The permissions of an entry, as JSON."""
-    start = entry.rindex(_PERMISSIONS) + len(_PERMISSIONS)
-    return entry[start : entry.rindex(_LICENSE)]
 
 
 def _message(
