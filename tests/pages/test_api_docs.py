@@ -69,8 +69,8 @@ def test_every_operation_is_described_in_full(demo_site: InProcessSite) -> None:
         assert f"{method.upper()} {path}" in told
         assert operation["x-codeSamples"][0]["source"] in told
         given = [*DOCUMENT["paths"][path].get("parameters", []), *operation.get("parameters", [])]
-        for it in given:
-            parameter = DOCUMENT["components"]["parameters"][it["$ref"].rpartition("/")[2]]
+        for stated in given:
+            parameter = DOCUMENT["components"]["parameters"][stated["$ref"].rpartition("/")[2]]
             assert (
                 f"{parameter['name']} {parameter['schema']['type']} · in the {parameter['in']}"
                 in told

@@ -89,9 +89,11 @@ def test_the_sitemap_names_every_listed_widget_and_scope(shop: InProcessSite) ->
     parts = [it.text or "" for it in index.findall(f"{_SITEMAP}sitemap/{_SITEMAP}loc")]
     assert parts == [f"https://catalog.example/sitemaps/{i}.xml" for i in (0, 1)]
     found = [
-        it.text or ""
+        place.text or ""
         for i in (0, 1)
-        for it in xml_of(shop, f"/sitemaps/{i}.xml", kind).findall(f"{_SITEMAP}url/{_SITEMAP}loc")
+        for place in xml_of(shop, f"/sitemaps/{i}.xml", kind).findall(
+            f"{_SITEMAP}url/{_SITEMAP}loc"
+        )
     ]
     paths = [it.removeprefix("https://catalog.example") for it in found]
     assert {"/docs", "/docs/publishing", "/docs/api/searchWidgets"} <= set(paths)
@@ -106,9 +108,9 @@ def test_the_sitemap_names_every_listed_widget_and_scope(shop: InProcessSite) ->
 def test_others_can_show_a_page(shop: InProcessSite) -> None:
     page = Html(shop.get("/widgets/acme/clock").body)
     shown = {
-        it.attributes["property"]: it.attributes["content"]
-        for it in page.all("meta")
-        if "property" in it.attributes
+        meta.attributes["property"]: meta.attributes["content"]
+        for meta in page.all("meta")
+        if "property" in meta.attributes
     }
     assert shown["og:title"] == "<Clock> · Widget Catalog"
     assert shown["og:description"] == "A clock."

@@ -222,13 +222,20 @@ def test_pages_can_be_used_by_everybody(demo_site: InProcessSite) -> None:
 def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite) -> None:
     for path in [*PAGES, "/nowhere"]:
         page = page_of(demo_site, path)
-        for it in page.elements:
-            assert it.tag not in ("style", "iframe")
-            is_data = it.attributes.get("type") == "application/json"
-            assert it.tag != "script" or is_data or it.attributes.get("src") or "theme=" in it.text
-            assert not any(key.startswith("on") or key == "style" for key in it.attributes)
-            loaded = it.attributes.get("src") or (it.tag == "link" and it.attributes["href"])
-            if loaded and "hreflang" not in it.attributes:
+        for element in page.elements:
+            assert element.tag not in ("style", "iframe")
+            is_data = element.attributes.get("type") == "application/json"
+            assert (
+                element.tag != "script"
+                or is_data
+                or element.attributes.get("src")
+                or "theme=" in element.text
+            )
+            assert not any(key.startswith("on") or key == "style" for key in element.attributes)
+            loaded = element.attributes.get("src") or (
+                element.tag == "link" and element.attributes["href"]
+            )
+            if loaded and "hreflang" not in element.attributes:
                 own = loaded.removeprefix("https://catalog.example")
                 assert demo_site.get(own).status == 200, loaded
 

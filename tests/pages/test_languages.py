@@ -154,9 +154,9 @@ def test_an_unknown_language_is_not_remembered(shop: InProcessSite) -> None:
 def test_search_engines_find_every_language_of_a_page(shop: InProcessSite) -> None:
     page = Html(shop.get(f"{WIDGET}?lang=ja").body)
     links = {
-        it.attributes["hreflang"]: it.attributes["href"]
-        for it in page.all("link", rel="alternate")
-        if "hreflang" in it.attributes
+        link.attributes["hreflang"]: link.attributes["href"]
+        for link in page.all("link", rel="alternate")
+        if "hreflang" in link.attributes
     }
     address = f"https://catalog.example{WIDGET}"
     assert links["de"] == f"{address}?lang=de"

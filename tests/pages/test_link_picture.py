@@ -51,7 +51,9 @@ def test_a_revoked_version_does_not_show_its_screenshot(demo_site: InProcessSite
 def test_of_several_screenshots_a_light_one_is_shown_and_not_its_thumbnail() -> None:
     names = ("dark.png", "light.jpg", "light.thumb.webp")
     files = [
-        PublishedFile(f"screenshots/{it}", f"{PUBLIC}/{it}", 1, "", "", "", width=number, height=9)
-        for number, it in enumerate(names)
+        PublishedFile(
+            f"screenshots/{name}", f"{PUBLIC}/{name}", 1, "", "", "", width=number, height=9
+        )
+        for number, name in enumerate(names)
     ]
     assert link_picture(files, PUBLIC) == LinkPicture(f"{PUBLIC}/light.jpg", 1, 9)

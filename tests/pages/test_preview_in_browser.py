@@ -151,8 +151,8 @@ def test_a_hostile_widget_reaches_nothing(
     with service.client() as client:
         register(client, "mallory")
         session = [
-            {"name": it.name, "value": str(it.value), "url": service.url}
-            for it in client.cookies.jar
+            {"name": cookie.name, "value": str(cookie.value), "url": service.url}
+            for cookie in client.cookies.jar
         ]
     context.add_cookies(session)  # type: ignore[arg-type]
     page = context.new_page()

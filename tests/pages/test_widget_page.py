@@ -144,8 +144,8 @@ def test_the_example_names_an_sdk_that_the_version_runs_on(admitted: str, sdk: s
 
 def test_the_first_snippet_runs_the_version_in_the_sandbox(shop: InProcessSite) -> None:
     (latest, alone, *_), (old, *_) = (
-        [one.text for one in page_of(shop, f"/widgets/acme/clock{it}").all("pre")]
-        for it in ("", "/1.0.0")
+        [one.text for one in page_of(shop, f"/widgets/acme/clock{path}").all("pre")]
+        for path in ("", "/1.0.0")
     )
     client = "https://catalog.example/client/v1"
     assert f'import {{ mount }} from "{client}/sandbox.js"' in latest

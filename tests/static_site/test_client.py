@@ -209,9 +209,9 @@ def test_links_of_pages_lead_somewhere(site: Site) -> None:
     with httpx.Client(base_url=site.url, timeout=60) as http:
         pages = ["/", "/widgets/acme/clock", "/widgets/acme/clock/2.0.0", "/scopes/acme", "/docs"]
         links = {
-            it
+            link
             for page in pages
-            for it in re.findall(r'(?:href|src)="(/[^"#?]*)', http.get(page).text)
+            for link in re.findall(r'(?:href|src)="(/[^"#?]*)', http.get(page).text)
         }
         broken = sorted(it for it in links if http.get(it).status_code != 200)
     assert len(links) > 20
@@ -318,11 +318,11 @@ def test_capabilities_are_compared_as_in_the_contract(process: Runtime) -> None:
     assert covered == [it["covers"] for it in covering]
     assert compared == [
         [
-            it["added"],
-            it["removed"],
-            f" 2.0.0 may also {', '.join(it['words'])}." if it["words"] else "",
+            comparison["added"],
+            comparison["removed"],
+            f" 2.0.0 may also {', '.join(comparison['words'])}." if comparison["words"] else "",
         ]
-        for it in comparing
+        for comparison in comparing
     ]
 
 

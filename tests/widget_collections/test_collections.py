@@ -200,8 +200,8 @@ def test_a_collection_is_stored_in_both_databases(store: Store) -> None:
     first = Collection("one", "One", "Text", ("a/x", "a/y"), is_featured=True)
     second = Collection("two", "Zwei", "", (), is_featured=False)
     with store.publishing() as tx:
-        for position, it in enumerate((first, second), 1):
-            stored.add_collection(tx, it, position)
+        for position, collection in enumerate((first, second), 1):
+            stored.add_collection(tx, collection, position)
         stored.set_order(tx, ["two", "one"])
         assert stored.find_listed(tx.connection, ["a/x", "no key"]) == {}
     assert read_collections(store) == (second, first)

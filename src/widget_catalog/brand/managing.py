@@ -106,9 +106,9 @@ def save_brand(store: Store, actor: Actor, change: Callable[[Settings], Settings
         if new == old:
             return new
         changed = {
-            it: getattr(new, it)
-            for it in ("accent_light", "accent_dark", "contact", "announcement", "until")
-            if getattr(new, it) != getattr(old, it)
+            field: getattr(new, field)
+            for field in ("accent_light", "accent_dark", "contact", "announcement", "until")
+            if getattr(new, field) != getattr(old, field)
         }
         if new.name != old.name:
             changed["display_name"] = new.name

@@ -143,15 +143,15 @@ class EmbedPages:
         max_width: int | None,
         max_height: int | None,
     ) -> Mapping[str, Any]:
-        public_url, it = self._renderer.public_url, detail.widget
-        extras = self._views.find_version(it.scope, it.name, version.version)
+        public_url, widget = self._renderer.public_url, detail.widget
+        extras = self._views.find_version(widget.scope, widget.name, version.version)
         author = extras.author
         card: dict[str, Any] = {
             "version": "1.0",
             "type": "link",
             "title": version.display_name,
-            "author_name": (author.name if isinstance(author, Author) else author) or it.scope,
-            "author_url": f"{public_url}/scopes/{it.scope}",
+            "author_name": (author.name if isinstance(author, Author) else author) or widget.scope,
+            "author_url": f"{public_url}/scopes/{widget.scope}",
             "provider_name": self._renderer.service_name,
             "provider_url": public_url,
             "cache_age": _A_DAY_S,

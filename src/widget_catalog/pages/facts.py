@@ -106,7 +106,7 @@ def _cut(size: Size, cells: int) -> Size:
 class VersionRow(NamedTuple):
     """A version in the list, and the permissions that its predecessor did not require."""
 
-    it: VersionEntry
+    entry: VersionEntry
     added: tuple[Permission, ...]
     removed: tuple[Permission, ...]
     before: str | None
@@ -128,11 +128,11 @@ def version_rows(
     ones."""
     rows = []
     asked = [requested(it) for it in versions[start : stop + 1]]
-    for i, it in enumerate(versions[start:stop]):
+    for i, entry in enumerate(versions[start:stop]):
         before = versions[start + i + 1] if start + i + 1 < len(versions) else None
         added, removed = permission_changes(asked[i if before is None else i + 1], asked[i])
         former = None if before is None else before.version
-        rows.append(VersionRow(it, added, removed, former, revoked.get(it.version)))
+        rows.append(VersionRow(entry, added, removed, former, revoked.get(entry.version)))
     return rows
 
 
@@ -147,10 +147,10 @@ class Compatibility(NamedTuple):
 def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
     """Versions are sorted newest first."""
     found: dict[str, Compatibility] = {}
-    for it in versions:
-        known = found.get(it.sdk_version, Compatibility(it.sdk_version, None, 0))
-        newest = known.newest or (None if it.yanked else it)
-        found[it.sdk_version] = Compatibility(it.sdk_version, newest, known.versions + 1)
+    for entry in versions:
+        known = found.get(entry.sdk_version, Compatibility(entry.sdk_version, None, 0))
+        newest = known.newest or (None if entry.yanked else entry)
+        found[entry.sdk_version] = Compatibility(entry.sdk_version, newest, known.versions + 1)
     return list(found.values())
 
 

@@ -45,8 +45,15 @@ class GuideSearch:
     def __init__(self, sections: Iterable[Section]) -> None:
         # Each with its words, which are searched in microseconds.
         self._sections = [
-            (it, (_words(it.title), _words(f"{it.place} {it.about}"), _words(it.text)))
-            for it in sections
+            (
+                section,
+                (
+                    _words(section.title),
+                    _words(f"{section.place} {section.about}"),
+                    _words(section.text),
+                ),
+            )
+            for section in sections
         ]
 
     def find(self, query: str) -> list[Result]:
@@ -82,8 +89,8 @@ def _snippet(text: str, pattern: re.Pattern[str]) -> Markup:
     end = text.find(" ", at + _AFTER)
     shown = text[start : end if end > 0 else len(text)]
     marked, last = Markup(""), 0
-    for it in pattern.finditer(shown):
-        marked += escape(shown[last : it.start()]) + Markup("<mark>{}</mark>").format(it[0])
-        last = it.end()
+    for match in pattern.finditer(shown):
+        marked += escape(shown[last : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
+        last = match.end()
     dots = ("… " if start else "", " …" if end > 0 else "")
     return escape(dots[0]) + marked + escape(shown[last:] + dots[1])

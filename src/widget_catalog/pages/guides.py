@@ -233,10 +233,10 @@ class GuidePages:
 
     def _moved(self, guide: Guide, slug: str) -> Response | None:
         """To where a section is now that had a page of its own, in this guide or another one."""
-        for it in (guide, *self._guides.all.values()):
-            for part in it.parts:
+        for other in (guide, *self._guides.all.values()):
+            for part in other.parts:
                 if f'id="{slug}"' in part.html:
-                    path = f"/docs/{it.name}/{part.slug}".rstrip("/")
+                    path = f"/docs/{other.name}/{part.slug}".rstrip("/")
                     return leave(self._pages.address(f"{path}#{slug}"), status=308)
         return None
 
@@ -258,9 +258,9 @@ def _split(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:
         part = tokens[start:stop]
         title = _text(part[1])
         part[0].tag = part[2].tag = "h1"
-        for it in part[3:]:
-            if it.type in ("heading_open", "heading_close"):
-                it.tag = f"h{int(it.tag[1]) - 1}"
+        for token in part[3:]:
+            if token.type in ("heading_open", "heading_close"):
+                token.tag = f"h{int(token.tag[1]) - 1}"
         yield slug_of(title), title, part
 
 
@@ -274,10 +274,10 @@ def _places(tokens: list[Token], length: int) -> dict[str, str]:
     """The part that contains each heading; a short guide has only one."""
     found: dict[str, str] = {}
     part = ""
-    for i, it in enumerate(tokens):
-        if it.type == "heading_open":
+    for i, token in enumerate(tokens):
+        if token.type == "heading_open":
             slug = slug_of(_text(tokens[i + 1]))
-            if it.tag == "h2" and length > _WHOLE_BYTES:
+            if token.tag == "h2" and length > _WHOLE_BYTES:
                 part = slug
             found[slug] = part
     return found

@@ -190,9 +190,9 @@ def initials_of(name: str) -> str:
 
 
 def _letter(name: str) -> str:
-    for it in name:
-        if it.isalnum():
-            return it.upper()
+    for letter in name:
+        if letter.isalnum():
+            return letter.upper()
     return "?"
 
 

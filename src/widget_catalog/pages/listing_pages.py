@@ -76,8 +76,8 @@ class ListingPages:
         above = sum(it.most for it in sections) + min(len(trending), _ON_FRONT_PAGE)
         # Enough of each list to leave out what the lists before it show.
         lists = {
-            name: self._views.search(it, None, 1, above + number * _ON_FRONT_PAGE)
-            for number, (name, it) in enumerate(_LISTS.items(), 1)
+            name: self._views.search(query, None, 1, above + number * _ON_FRONT_PAGE)
+            for number, (name, query) in enumerate(_LISTS.items(), 1)
         }
 
         def values() -> dict[str, Any]:

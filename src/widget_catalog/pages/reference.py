@@ -56,12 +56,12 @@ class ReferencePages:
         """The operations, for the search of the docs."""
         return [
             Section(
-                self.pages.address(f"{_ROOT}/{it['id']}"),
-                it["summary"],
+                self.pages.address(f"{_ROOT}/{operation['id']}"),
+                operation["summary"],
                 "API reference",
-                f"{it['method']} {it['path']} {it['about'].striptags()}",
+                f"{operation['method']} {operation['path']} {operation['about'].striptags()}",
             )
-            for it in self._operations.values()
+            for operation in self._operations.values()
         ]
 
     async def page(self, request: PageRequest) -> AnyContent | None:
@@ -86,11 +86,11 @@ class ReferencePages:
         if operation is None or not operation["can_be_tried"] or operation["body"] is not None:
             return None
         address, query = operation["path"], {}
-        for it in operation["parameters"]:
-            name, value = it["name"], given.get(it["name"], "").strip()
-            if it["place"] == "query" and value:
+        for parameter in operation["parameters"]:
+            name, value = parameter["name"], given.get(parameter["name"], "").strip()
+            if parameter["place"] == "query" and value:
                 query[name] = value
-            elif it["place"] == "path":
+            elif parameter["place"] == "path":
                 if not value.strip("."):  # Browsers interpret dots as relative paths.
                     return f"{_ROOT}/{operation_id}#try"
                 address = address.replace(f"{{{name}}}", quote(value, safe=""))
@@ -109,9 +109,9 @@ class ReferenceReader:
 
     def read(self) -> Object:
         operations = [
-            (path, method, {**it, "parameters": _parameters(item, it)})
+            (path, method, {**stated, "parameters": _parameters(item, stated)})
             for path, item in self._document["paths"].items()
-            for method, it in item.items()
+            for method, stated in item.items()
             if method != "parameters"
         ]
         everywhere = _common(operation["responses"] for _, _, operation in operations)
@@ -133,18 +133,18 @@ class ReferenceReader:
             "headers": [
                 {
                     "name": name,
-                    "about": self._inline(it["description"]),
-                    "example": str(it["example"]),
+                    "about": self._inline(header["description"]),
+                    "example": str(header["example"]),
                 }
-                for name, it in headers.items()
+                for name, header in headers.items()
             ],
             "schemas": [
                 {
                     "name": name,
-                    "about": self._inline(it["description"]),
-                    "fields": list(self._fields(_without_inherited(it, schemas))),
+                    "about": self._inline(schema["description"]),
+                    "fields": list(self._fields(_without_inherited(schema, schemas))),
                 }
-                for name, it in schemas.items()
+                for name, schema in schemas.items()
             ],
         }
 
@@ -205,23 +205,23 @@ class ReferenceReader:
 
     def _fields(self, schema: Object, inside: str = "") -> Iterable[Object]:
         """The fields of an object, including those of nested anonymous objects."""
-        for name, it in schema.get("properties", {}).items():
-            about = it.get("description") or self._followed(it)["description"]
+        for name, field in schema.get("properties", {}).items():
+            about = field.get("description") or self._followed(field)["description"]
             yield {
                 "name": inside + name,
-                "type": _type(it),
+                "type": _type(field),
                 "about": self._inline(about),
-                "rules": _rules(it),
+                "rules": _rules(field),
                 "is_optional": name not in schema["required"],
                 "place": None,
             }
-            yield from self._fields(it, f"{inside}{name}.")
+            yield from self._fields(field, f"{inside}{name}.")
 
-    def _followed(self, it: Object) -> Object:
+    def _followed(self, schema: Object) -> Object:
         """The target of a reference; other schemas unchanged."""
-        target = it.get("$ref")
+        target = schema.get("$ref")
         if target is None:
-            return it
+            return schema
         _, _, kind, name = target.split("/")
         found: Object = self._components[kind][name]
         return found

@@ -146,10 +146,10 @@ def admitted_sdk(range_text: str) -> str | None:
     for text in _NUMBERS.findall(range_text[:_MAX_RANGE]) or ["1.0.0"]:
         major, minor, patch = (int(it) for it in [*text.split("."), "0", "0"][:3])
         named = (major, minor, patch)
-        for it in (named, (major, minor, patch + 1), (major, minor + 1, 0), (major + 1, 0, 0)):
-            sdk = SemVer.parse("{}.{}.{}".format(*it))
+        for numbers in (named, (major, minor, patch + 1), (major, minor + 1, 0), (major + 1, 0, 0)):
+            sdk = SemVer.parse("{}.{}.{}".format(*numbers))
             if is_compatible(range_text, sdk):
-                found.append((it == named, it))
+                found.append((numbers == named, numbers))
                 break
     return "{}.{}.{}".format(*max(found)[1]) if found else None
 

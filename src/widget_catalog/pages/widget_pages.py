@@ -137,7 +137,7 @@ class WidgetPages:
                 facts = await self._version(detail, shown, _README_BYTES, language)
                 version = facts._asdict()
             rows = self._rows(detail, 0, _ROWS, revoked)
-            own = next((row for row in rows if row.it is shown), None)
+            own = next((row for row in rows if row.entry is shown), None)
             if own is None and shown is not None:
                 own = self._row(detail, shown, revoked)
             values = {

@@ -50,8 +50,8 @@ CDN = "cdn"
 _MAX_CHANGES = 1_000
 _API = WIDGETS.strip("/")
 _FILES = [
-    f"/{it}"
-    for it in (
+    f"/{path}"
+    for path in (
         "feed.atom",
         "openapi.json",
         "schema/widget.json",
