@@ -6,8 +6,8 @@ import type { WidgetElement } from "./widget.js";
  * again. The promise is fulfilled with `grants` for `mount`: what was left ticked, or nothing. If
  * there is nothing to ask for, nothing is shown.
  *
- * Pass `permissions` and `capabilities` of the version in full; or `permissionsAdded` of an update,
- * and its `capabilities`.
+ * Pass `permissions` and `capabilities` of the version in full, also before an update: the grants
+ * replace the former ones.
  *
  * The page styles it with the variables `--widget-accent`, `-on-accent`, `-edge`, `-radius` and
  * `-gap`, or with rules for `.widget-consent`.

@@ -58,6 +58,7 @@ export interface CommonOptions {
   configVersion?: number | null;
   /** A BCP 47 language tag; default: that of the browser. */
   locale?: string;
+  /** Default: that of the person's device. */
   scheme?: Scheme;
   /** What the user has granted; default: nothing. */
   grants?: Grant[];
@@ -66,7 +67,10 @@ export interface CommonOptions {
   onState?(state: SandboxState, sentence: string): void;
   /** The widget has taken over settings of another version: save both. */
   onConfig?(config: WidgetConfig, configVersion: number): void;
-  /** There is a newer version that needs consent. */
+  /**
+   * There is a newer version that needs consent: mount again in this element, with it as `accept`.
+   * It is called before the state `running`, or after `failed` if only the newer version may run.
+   */
   onUpdate?(update: Update): void;
   /** Another frame document than the catalog's. */
   frame?: string | { href: string };

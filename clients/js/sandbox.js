@@ -344,8 +344,7 @@ return outcome;
 #begin = () =>
 this.#prepare().catch((cause) => {
 const isTyped = cause instanceof CatalogError;
-const error = isTyped ? cause : new SandboxError(said(cause), { cause, reason: "host" });
-this.end("load", "", error);
+this.end("load", "", isTyped ? cause : new SandboxError(said(cause), { reason: "host", cause }));
 });
 
 async #prepare() {
@@ -384,7 +383,7 @@ return new Promise((done) => (this.#onReady = done));
 
 async #run({ bundle, css, version, declared, update, configVersionChange }) {
 const { catalog, id, config = {}, locale = navigator.language } = this.#options;
-const { scheme, sdk, grants, title, onUpdate } = this.#options;
+const { scheme, sdk, grants, title } = this.#options;
 this.#frame.title = title ?? version?.displayName ?? "Widget";
 if (this.#change === undefined) this.#change = this.#options.config && configVersionChange;
 const report = (reason, detail) => this.#report(reason, detail);
@@ -399,7 +398,7 @@ port1.onmessage = ({ data }) => this.#receive(data);
 this.heardAt = performance.now();
 this.#answerBy = this.heardAt + START_WITHIN_MS;
 this.#bridge.follow();
-if (update && !this.#outcome.widget) this.#tell(onUpdate, update);
+if (update && !this.#outcome.widget) this.#tell(this.#options.onUpdate, update);
 this.#outcome.widget = {
 version,
 update: (config) => this.#keep({ config }) && send({ type: "update", config }),
@@ -430,9 +429,9 @@ end(reason, detail = "", error = null) {
 if (!widgets.delete(this)) return;
 this.#clear();
 const isStop = reason === "stopped" || reason === "removed";
-const isOther = error && reason === "load";
-const sentence = isOther ? said(error) : this.#sentence(reason, detail);
+const sentence = error && reason === "load" ? said(error) : this.#sentence(reason, detail);
 this.#say(isStop ? "stopped" : "failed", reason, sentence);
+if (error?.update) this.#tell(this.#options.onUpdate, error.update);
 this.#outcome.fail(error ?? new SandboxError(sentence, { reason }));
 }
 

@@ -111,6 +111,13 @@ def test_bad_input_is_a_state_a_sentence_and_an_error(page: Page, name: str) -> 
     assert run(page, f"{name}-then") == "running"  # The page goes on.
 
 
+def test_an_update_is_offered_where_nothing_else_may_run(page: Page) -> None:
+    options = "{ id: 'acme/clock', sdk: '2.0.0', installed: '1.1.0' }"
+    assert page.evaluate(f"run('outgrown', {options})").startswith("Incompatible")
+    (update,) = page.evaluate("of('outgrown').updates")
+    assert (update["version"], update["reasons"]) == ("2.0.0", ["major"])
+
+
 def test_what_happens_to_the_element_has_a_state(page: Page) -> None:
     assert page.evaluate("mount(null, {}).catch(String)") == (
         "InvalidRequest: mount() needs an element of this page."
