@@ -14,6 +14,7 @@ Unit = Literal[
     "of quiet",
     "of SQLite",
     "of uncompressed",
+    "of an empty frame",
     "/s",
     "µs",
     "ms",

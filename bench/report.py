@@ -55,18 +55,16 @@ class Setting(NamedTuple):
 
 def shown(value: float, unit: Unit) -> str:
     match unit:
-        case "of nginx" | "of the bare server" | "of 10,000" | "of quiet" | "of SQLite":
-            return f"{value:.2f} {unit}"
         case "of uncompressed":
             return f"{value:.3f} {unit}"
         case "µs":
             return f"{value:,.0f} µs"
         case "/s":
             return f"{value:,.0f}/s"
-        case "ms" | "s":
-            return f"{value:.2f} {unit}"
         case "MB":
             return f"{value:,.0f} MB"
+        case _:
+            return f"{value:.2f} {unit}"
 
 
 def wanted_of(outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from . import (
     pages,
     peers,
     publishing,
+    sandbox,
     streaming,
     throughput,
 )
@@ -80,6 +81,7 @@ _WITH_OTHERS = (
     Scenario("counter", "answered after commit: 8,000 a second", throughput.counter),
     Scenario("publish", "a bundle of 1 MB: at most 150 ms", publishing.publish),
     Scenario("bundles", "real modules, compressed: 0.35 of the bytes", bundles.bundles),
+    Scenario("sandbox", "start of a sandboxed widget: 1.3 of an empty frame", sandbox.sandbox),
     Scenario(
         "detail-publishing",
         "detail during publishes: at least 0.80 of the rate without",
