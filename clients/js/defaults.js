@@ -17,7 +17,9 @@ export async function fetchImage(address) {
 }
 
 async function fetched(address, most) {
-  const answer = await fetchPlainly(address, { signal: AbortSignal.timeout(10_000) });
+  // A cached answer may be one that the page got with its credentials.
+  const rules = { cache: "no-store", signal: AbortSignal.timeout(10_000) };
+  const answer = await fetchPlainly(address, rules);
   const bytes = await bytesOf(answer, most);
   return [bytes, (answer.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase()];
 }
@@ -40,16 +42,22 @@ export function storageOf(baseUrl, id, instance = "") {
       return {};
     }
   };
-  return {
-    all,
-    set(key, value) {
-      const entries = Object.entries(all()).filter(([name]) => name !== key);
-      if (value !== undefined) entries.push([key, value]);
-      const text = JSON.stringify(Object.fromEntries(entries));
-      if (text.length > 2 * STORED_CHARACTERS) throw new Error("A widget can store 64 KB, and no more.");
-      localStorage.setItem(place, text);
-    },
+  let changes;
+  const save = () => {
+    const entries = new Map([...Object.entries(all()), ...changes]);
+    changes = undefined;
+    const text = JSON.stringify(Object.fromEntries(entries)); // Without what is undefined.
+    if (text.length > 2 * STORED_CHARACTERS) throw new Error("A widget can store 64 KB, and no more.");
+    localStorage.setItem(place, text);
   };
+  let saved;
+  /** All that is set at once is written at once: each write is of everything. */
+  function set(key, value) {
+    if (!changes) saved = Promise.resolve().then(save);
+    changes = (changes ?? new Map()).set(key, value);
+    return saved;
+  }
+  return { all, set };
 }
 
 /** The bytes of a response, if they are not more than this. */

@@ -85,6 +85,14 @@ export class Grants {
   }
 }
 
+/** Of arguments that are granted, those that the rules have checked. */
+export function checked(key, [first, second]) {
+  if (key === "locate") return [];
+  if (key !== "call") return [key === "states" ? first : new URL(first).href];
+  const { entity, data } = second;
+  return [first, data ? { entity, data } : { entity }];
+}
+
 /** A name, or a capability as an object. Names of capabilities stand for all of a domain. */
 function permissions(stated) {
   if (isText(stated)) return requested([stated]);

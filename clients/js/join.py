@@ -41,7 +41,7 @@ MODULES = {
 import { mayBeNarrowed, requested } from "./capabilities.js";
 import { CatalogError, InvalidRequest, Revoked, Unavailable } from "./client.js";
 import { bytesOf, fetchImage, fetchJson, fetchPlainly, storageOf } from "./defaults.js";
-import { Grants } from "./grants.js";
+import { checked, Grants } from "./grants.js";
 """,
     ),
 }

@@ -4,12 +4,13 @@
 import { mayBeNarrowed, requested } from "./capabilities.js";
 import { CatalogError, InvalidRequest, Revoked, Unavailable } from "./client.js";
 import { bytesOf, fetchImage, fetchJson, fetchPlainly, storageOf } from "./defaults.js";
-import { Grants } from "./grants.js";
+import { checked, Grants } from "./grants.js";
 
 const ANSWER_WITHIN_S = 10;
 const PERSON_WITHIN_S = 120;
 const MOST_ASKED = 32;
 const MOST_WATCHED = 100;
+const MOST_STORED = 1_000;
 const FREE = ["data", "watch"];
 const ASKED = ["fetchJson", "fetchImage", "locate", "states", "call"];
 const WATCHED = ["watch", "watchStates"];
@@ -59,7 +60,7 @@ async hear({ type, id, key, given, topic, entries }) {
 const tell = (more) => this.#send({ type: "answer", id, ...more });
 try {
 if (type === "ask") tell({ value: await this.#answer(key, given) });
-if (type === "watch") this.#watch(key, topic);
+if (type === "watch") await this.#watch(key, topic);
 if (type === "unwatch" && key === "watchStates") this.#stop(`${key} ${topic}`);
 if (type === "store") await this.#store(entries);
 } catch (fault) {
@@ -87,12 +88,12 @@ this.#asked -= 1;
 }
 
 #check(key, given, keys) {
-const isAllowed = key === "watch" || this.#grants.allow(key, given);
+const isAllowed = key === "watch" ? typeof given[0] === "string" : this.#grants.allow(key, given);
 if (isAllowed && keys.includes(key) && this.#host[key]) return;
 throw new Error("This is not granted to the widget.");
 }
 
-#watch(key, topic) {
+async #watch(key, topic) {
 this.#check(key, [topic], WATCHED);
 const name = `${key} ${topic}`;
 if (this.#stops.has(name) || this.#stops.size >= MOST_WATCHED) return;
@@ -101,8 +102,9 @@ const tell = (found) => {
 const value = key === "watch" ? found : this.#permitted(topic, found);
 if (this.#stops.has(name)) this.#send({ type: "event", key, topic, value });
 };
-const stop = this.#host[key](topic, (found) => this.#reporting(key, () => tell(found)));
-this.#stops.set(name, stop);
+const stop = await this.#host[key](topic, (found) => this.#reporting(key, () => tell(found)));
+if (this.#stops.has(name)) this.#stops.set(name, stop);
+else stop?.();
 }
 
 #stop(name) {
@@ -119,10 +121,11 @@ this.#report("host", `${key}: ${said(fault)}`);
 }
 
 async #store(entries) {
-for (const [key, text] of this.#grants.allow("storage", []) ? entries : []) {
-const value = text === null ? undefined : JSON.parse(text);
-await within(ANSWER_WITHIN_S, this.#host.storage.set(`${key}`, value));
-}
+this.#check("storage", [], ["storage"]);
+if (entries.length > MOST_STORED) throw new Error("The widget asks for too much at once.");
+const { storage } = this.#host;
+const set = async ([key, text]) => storage.set(key, text ? JSON.parse(text) : undefined);
+await within(ANSWER_WITHIN_S, Promise.all(entries.map(set)));
 }
 
 #permitted(pattern, found) {
@@ -130,13 +133,6 @@ return found
 .filter(({ entity }) => this.#grants.admits(pattern, entity))
 .map(({ entity, state, attributes = {} }) => ({ entity, state, attributes }));
 }
-}
-
-function checked(key, [first, second]) {
-if (key === "locate") return [];
-if (key !== "call") return [key === "states" ? first : new URL(first).href];
-const { entity, data } = second;
-return [first, data ? { entity, data } : { entity }];
 }
 
 function within(seconds, work) {
@@ -155,7 +151,7 @@ return "";
 const RETRY_MS = 30_000;
 
 const streams = new Map();
-const keyOf = (id, version) => `${id}@${version.split("+")[0]}`;
+const keyOf = (id, version) => `${id.replace("@", "")}@${version.split("+")[0]}`;
 
 function followRevocations(catalog, id, version, onRevoked) {
 const stream = streams.get(catalog) ?? new Stream(catalog);
@@ -388,10 +384,11 @@ this.#frame.title = title ?? version?.displayName ?? "Widget";
 if (this.#change === undefined) this.#change = this.#options.config && configVersionChange;
 const report = (reason, detail) => this.#report(reason, detail);
 const send = (message) => this.#port?.postMessage(message);
-this.#bridge = new Bridge(this.#options, new Grants(grants, declared), send, report);
+const { port1, port2 } = new MessageChannel();
+const answer = (message) => port1.postMessage(message);
+this.#bridge = new Bridge(this.#options, new Grants(grants, declared), answer, report);
 const given = { ...(await this.#bridge.begin()), bundle, css, config, locale, scheme, sdk };
 if (!this.#window) return;
-const { port1, port2 } = new MessageChannel();
 this.#window.postMessage({ ...given, change: this.#change }, "*", [port2]);
 this.#port = port1;
 port1.onmessage = ({ data }) => this.#receive(data);

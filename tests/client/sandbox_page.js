@@ -99,12 +99,13 @@ function oddHost(code) {
     },
     host: {
       data: { clock: 1 },
-      watch: fail("No clock."),
+      watch: async () => fail("No clock.")(),
       now: fail("No time."),
       fetchJson: () => () => {},
       fetchImage: fail("No image."),
       locate: () => Promise.reject("nowhere"),
       states: () => 7,
+      watchStates: async () => fail("No lights.")(),
     },
   };
 }

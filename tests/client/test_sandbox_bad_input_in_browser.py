@@ -160,7 +160,11 @@ def test_functions_of_the_page_may_throw_hang_or_answer_what_cannot_be_copied(pa
     )
     assert said[0].endswith("could not be cloned.")
     assert said[1:] == ["No image.", "nowhere", "found.filter is not a function"]
-    sentence = "The page could not answer the widget: locate: nowhere"
-    wait_for_page(page, lambda: ["running", sentence] in states(page, "odd"))
+    frame_of(page, "odd").evaluate("() => { context.watchStates('light.*', () => {}); }")
+    sentence = "The page could not answer the widget:"
+    reported = [
+        ["running", f"{sentence} {it}"] for it in ("locate: nowhere", "watchStates: No lights.")
+    ]
+    wait_for_page(page, lambda: all(it in states(page, "odd") for it in reported))
     page.evaluate("all.get('odd').widget.unmount()")
     assert set(page.evaluate("takeUnseen()")) == {"Uncaught Error: Odd."}

@@ -16,6 +16,7 @@ from client.sandboxed import (
     wait_for_state,
 )
 from support.chromium import wait_until
+from support.scripted import Scripted
 from support.service import run_command
 
 
@@ -184,6 +185,50 @@ def test_by_default_it_fetches_without_credentials_and_within_limits(page: Page)
     assert not any({"cookie", "referer"} & set(it) for it in asked)
 
 
+def test_by_default_it_gets_nothing_that_was_cached_with_credentials(
+    catalog: ClientCatalog, browser: Browser
+) -> None:
+    dashboard = catalog.dashboard
+    kept = {"Content-Type": "application/json", "Cache-Control": "private, max-age=600"}
+    dashboard.on("GET", "/me", Scripted(200, b'"Ada"', kept), Scripted(200, b'"nobody"', kept))
+    dashboard.on("GET", "/plain", Scripted(200, b"<!doctype html>", {"Content-Type": "text/html"}))
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{dashboard.url}/plain")
+    seen = page.evaluate(
+        """async (base) => {
+          const { fetchJson } = await import(`${base}/client/v1/defaults.js`);
+          return [await (await fetch("/me")).json(), await fetchJson("/me")];
+        }""",
+        catalog.url,
+    )
+    context.close()
+    assert seen == ["Ada", "nobody"]
+
+
+def test_what_is_stored_at_once_is_written_at_once(page: Page) -> None:
+    """Each write is of everything: one for each of 900 keys would freeze the page."""
+    page.evaluate(
+        """() => {
+          const { setItem } = Storage.prototype;
+          globalThis.writes = 0;
+          Storage.prototype.setItem = function (...given) {
+            globalThis.writes += 1;
+            return setItem.apply(this, given);
+          };
+        }"""
+    )
+    files = "files: { bundle: code, manifest: { permissions: ['storage'] } }"
+    run(page, "storing", options=f"{{ {files}, id: 'a/many', grants: ['storage'] }}")
+    store = "(most) => { for (let at = 0; at < most; at++) context.storage.set(`k${at}`, at); }"
+    frame_of(page, "storing").evaluate(store, 900)
+    wait_until(page, "Object.values(localStorage).some((it) => it.includes('k899'))")
+    assert page.evaluate("writes") == 1
+    frame_of(page, "storing").evaluate(store, 1_001)
+    sentence = "The page could not answer the widget: store: The widget asks for too much at once."
+    wait_for_state(page, "storing", "running", sentence)
+
+
 def test_by_default_it_stores_in_this_browser_apart_from_others(page: Page) -> None:
     def options(instance: str) -> str:
         files = "files: { bundle: code, manifest: { permissions: ['storage'] } }"
@@ -305,7 +350,7 @@ def test_a_version_of_the_catalog_runs_until_it_is_revoked(
 ) -> None:
     bad = "acme/bad-node"
     for name, options in {
-        "resolved": f"{{ id: '{bad}', sdk: '1.0.0', isCounted: false, files: undefined }}",
+        "resolved": f"{{ id: '@{bad}', sdk: '1.0.0', isCounted: false, files: undefined }}",
         "exact": f"{{ id: '{bad}', version: '1.0.0', files: undefined }}",
         "other": "{ id: 'acme/clock', version: '1.1.0', files: undefined }",
     }.items():

@@ -2,11 +2,13 @@
 // defaults, and limited in time and number.
 
 import { fetchImage, fetchJson, storageOf } from "./defaults.js";
+import { checked } from "./grants.js";
 
 const ANSWER_WITHIN_S = 10;
 const PERSON_WITHIN_S = 120; // Somebody may be asked.
 const MOST_ASKED = 32; // At the same time.
 const MOST_WATCHED = 100;
+const MOST_STORED = 1_000; // By one message.
 const FREE = ["data", "watch"];
 const ASKED = ["fetchJson", "fetchImage", "locate", "states", "call"];
 const WATCHED = ["watch", "watchStates"];
@@ -60,7 +62,7 @@ export class Bridge {
     const tell = (more) => this.#send({ type: "answer", id, ...more });
     try {
       if (type === "ask") tell({ value: await this.#answer(key, given) });
-      if (type === "watch") this.#watch(key, topic);
+      if (type === "watch") await this.#watch(key, topic);
       // Topics go on, to keep the data up to date.
       if (type === "unwatch" && key === "watchStates") this.#stop(`${key} ${topic}`);
       if (type === "store") await this.#store(entries);
@@ -89,12 +91,12 @@ export class Bridge {
   }
 
   #check(key, given, keys) {
-    const isAllowed = key === "watch" || this.#grants.allow(key, given);
+    const isAllowed = key === "watch" ? typeof given[0] === "string" : this.#grants.allow(key, given);
     if (isAllowed && keys.includes(key) && this.#host[key]) return;
     throw new Error("This is not granted to the widget.");
   }
 
-  #watch(key, topic) {
+  async #watch(key, topic) {
     this.#check(key, [topic], WATCHED);
     const name = `${key} ${topic}`;
     if (this.#stops.has(name) || this.#stops.size >= MOST_WATCHED) return;
@@ -103,8 +105,9 @@ export class Bridge {
       const value = key === "watch" ? found : this.#permitted(topic, found);
       if (this.#stops.has(name)) this.#send({ type: "event", key, topic, value });
     };
-    const stop = this.#host[key](topic, (found) => this.#reporting(key, () => tell(found)));
-    this.#stops.set(name, stop);
+    const stop = await this.#host[key](topic, (found) => this.#reporting(key, () => tell(found)));
+    if (this.#stops.has(name)) this.#stops.set(name, stop);
+    else stop?.(); // It has ended meanwhile.
   }
 
   #stop(name) {
@@ -121,10 +124,11 @@ export class Bridge {
   }
 
   async #store(entries) {
-    for (const [key, text] of this.#grants.allow("storage", []) ? entries : []) {
-      const value = text === null ? undefined : JSON.parse(text);
-      await within(ANSWER_WITHIN_S, this.#host.storage.set(`${key}`, value));
-    }
+    this.#check("storage", [], ["storage"]);
+    if (entries.length > MOST_STORED) throw new Error("The widget asks for too much at once.");
+    const { storage } = this.#host;
+    const set = async ([key, text]) => storage.set(key, text ? JSON.parse(text) : undefined);
+    await within(ANSWER_WITHIN_S, Promise.all(entries.map(set)));
   }
 
   /** The states that may be read among those that the page has found. */
@@ -133,14 +137,6 @@ export class Bridge {
       .filter(({ entity }) => this.#grants.admits(pattern, entity))
       .map(({ entity, state, attributes = {} }) => ({ entity, state, attributes }));
   }
-}
-
-/** The arguments that the rules have checked, and nothing else. */
-function checked(key, [first, second]) {
-  if (key === "locate") return [];
-  if (key !== "call") return [key === "states" ? first : new URL(first).href];
-  const { entity, data } = second;
-  return [first, data ? { entity, data } : { entity }];
 }
 
 function within(seconds, work) {

@@ -4,7 +4,7 @@
 const RETRY_MS = 30_000;
 
 const streams = new Map(); // By Catalog.
-const keyOf = (id, version) => `${id}@${version.split("+")[0]}`;
+const keyOf = (id, version) => `${id.replace("@", "")}@${version.split("+")[0]}`;
 
 /** Calls `onRevoked` with the reason when this version is revoked; returns what ends that. */
 export function followRevocations(catalog, id, version, onRevoked) {

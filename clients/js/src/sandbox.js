@@ -143,10 +143,12 @@ class Widget {
     if (this.#change === undefined) this.#change = this.#options.config && configVersionChange;
     const report = (reason, detail) => this.#report(reason, detail);
     const send = (message) => this.#port?.postMessage(message);
-    this.#bridge = new Bridge(this.#options, new Grants(grants, declared), send, report);
+    const { port1, port2 } = new MessageChannel();
+    // Not to the frame of a new start, which asks with the same numbers.
+    const answer = (message) => port1.postMessage(message);
+    this.#bridge = new Bridge(this.#options, new Grants(grants, declared), answer, report);
     const given = { ...(await this.#bridge.begin()), bundle, css, config, locale, scheme, sdk };
     if (!this.#window) return;
-    const { port1, port2 } = new MessageChannel();
     this.#window.postMessage({ ...given, change: this.#change }, "*", [port2]);
     this.#port = port1;
     port1.onmessage = ({ data }) => this.#receive(data);
