@@ -5,7 +5,10 @@ import hashlib
 import re
 from pathlib import Path
 
+import pytest
+
 from support.site import InProcessSite
+from widget_catalog.catalog.model.settings import check_frame_url
 
 PATH = "/frame/v1"
 
@@ -51,6 +54,12 @@ def test_only_named_sites_may_embed_it_where_the_operator_says_so(tmp_path: Path
     ) as site:
         policy = site.get(PATH).headers["content-security-policy"]
         assert policy.endswith("; frame-ancestors 'self' https://a.example https://b.example")
+
+
+@pytest.mark.parametrize("path", ["a;script-src", "a,b", "a b", 'a"', "?a"])
+def test_the_address_of_another_frame_cannot_change_the_policy_of_pages(path: str) -> None:
+    assert check_frame_url("https://b.example/frame/v1") is None
+    assert check_frame_url(f"https://b.example/{path}") is not None
 
 
 def test_nothing_else_is_there(site: InProcessSite) -> None:

@@ -1,6 +1,7 @@
 """Pictures and icons of widgets, at addresses that a dashboard knows."""
 
 import io
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.moderation.revoke_version import revoke_version
+from widget_catalog.pages.icons import Icons
 
 CLOCK = "/pictures/acme/clock"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -111,3 +113,9 @@ def test_what_does_not_exist_or_is_not_listed_is_404_in_plain_text(shelf: InProc
         assert b"<" not in response.body
     refused = shelf.post(f"{CLOCK}/light")
     assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_an_icon_of_a_wrong_file_is_a_letter(tmp_path: Path) -> None:
+    for wrong in ({"icons": ["a"]}, {"icons": "a"}, {"icons": None}, {"icons": {}, "aliases": [1]}):
+        (tmp_path / "own.json").write_text(json.dumps({"prefix": "own", **wrong}))
+        assert ">C</text>" in Icons(tmp_path).tile("own:a", "Clock")

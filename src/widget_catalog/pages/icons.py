@@ -147,7 +147,8 @@ class Icons:
         for path in sorted(self._folder.glob("*.json")) if self._folder else ():
             try:
                 found = json.loads(path.read_bytes())
-                sets[str(found["prefix"])] = {"icons": found["icons"], **found}
+                icons, aliases = dict(found["icons"]), dict(found.get("aliases") or {})
+                sets[str(found["prefix"])] = {**found, "icons": icons, "aliases": aliases}
             except (OSError, ValueError, KeyError, TypeError):
                 _log.warning("A file of icons is not in Iconify's format.", file=str(path))
         return sets
@@ -208,7 +209,7 @@ def board_size(columns: int, rows: int) -> tuple[float, float]:
 
 
 def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:
-    icons, aliases = found["icons"], found.get("aliases") or {}
+    icons, aliases = found["icons"], found["aliases"]
     if name not in icons and isinstance(aliases.get(name), dict):
         name = str(aliases[name].get("parent"))
     icon = icons.get(name)

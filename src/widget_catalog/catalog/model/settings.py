@@ -19,6 +19,13 @@ def check_origins(value: str) -> str | None:
     return "must be origins such as https://blog.example, separated by spaces, or *."
 
 
+def check_frame_url(value: str) -> str | None:
+    """It is a part of a Content-Security-Policy, where these separate directives and policies."""
+    if set(value) & set(";,"):
+        return "must not contain ; or , because a Content-Security-Policy names it."
+    return check_url(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CatalogSettings(FeatureSettings):
     dashboard: bool = setting(
@@ -52,7 +59,7 @@ class CatalogSettings(FeatureSettings):
         "catalog's own pages, on another site that leads here, such as "
         "`https://widgets.example.net/frame/v1`. Empty: `/frame/v1` of this one. On another site, "
         "widgets have a process of their own in every browser.",
-        rule=check_url,
+        rule=check_frame_url,
     )
     max_document_bytes: int = setting(
         2097152,
