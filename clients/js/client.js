@@ -428,7 +428,8 @@ if (installed && accept) {
 const mayLeave = range || accept.reasons.includes("major");
 ranges.push(mayLeave ? accept.version : only(accept.version));
 }
-const [newest, inside = newest, accepted] = await ask(...ranges);
+const [newest, inside = newest, answer] = await ask(...ranges);
+const accepted = isSameVersion(answer?.offer?.version, accept?.version) ? answer : null;
 const current = newest.installed;
 const configVersion = options.configVersion ?? current?.configVersion;
 const reasonsOf = ({ offer, permissionsAdded }) =>
