@@ -23,7 +23,7 @@ from widget_contract.wire_running import (
 
 T = TypeVar("T")
 
-USER_AGENT = "widget-catalog-client/0.1.0"
+USER_AGENT = "widget-catalog-client/0.2.0"
 CHANGES = f"{WIDGETS}changes"
 # Size limits of small responses, and of those that grow with the catalog.
 _SMALL_BYTES = 8 << 20

@@ -1,4 +1,4 @@
 """The authors' tool."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 """Of the release; `cli/pyproject.toml` reads it from here."""

@@ -1,7 +1,7 @@
 """The version of this release. `/api/version`, the command line and the changelog agree on it."""
 
-VERSION = "0.1.0"
-RELEASED_AT = "2026-11-15T00:00:00.000Z"
+VERSION = "0.2.0"
+RELEASED_AT = "2026-11-20T00:00:00.000Z"
 API_VERSIONS = ("v1",)
 
-CLI_LATEST = "0.1.0"
+CLI_LATEST = "0.2.0"
