@@ -29,6 +29,8 @@ WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 NEXT = "41.2.3"
 OWN = ("https://code.example/us/catalog", "us@code.example")
 DATE = datetime.date(2030, 1, 31)
+# What is unreleased right after a release.
+A_CHANGE = "- A change."
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -44,6 +46,10 @@ def copy_repository(target: Path) -> Path:
         if (ROOT / name).is_symlink() or (ROOT / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
+    changelog = target / "CHANGELOG.md"
+    head, _, rest = changelog.read_text().partition("## Unreleased\n")
+    if not rest.partition("\n## ")[0].strip():
+        changelog.write_text(f"{head}## Unreleased\n\n{A_CHANGE}\n{rest}")
     git(target, "init", "--quiet")
     git(target, "add", "--all", "--force")
     git(target, "commit", "--quiet", "--message", "Everything")
@@ -213,7 +219,7 @@ def test_the_notes_of_a_release_are_its_section_of_the_changelog(released: Path)
     notes = (released / "notes.md").read_text(encoding="utf-8").strip()
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     unreleased = changelog.partition("## Unreleased\n")[2].partition("\n## ")[0].strip()
-    assert notes == unreleased
+    assert notes == (unreleased or A_CHANGE)
 
 
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
