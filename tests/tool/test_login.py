@@ -278,7 +278,7 @@ def test_a_code_that_leads_nowhere_is_reported(
 
 
 def test_a_tool_that_is_too_old_does_not_sign_in(tool: Tool, catalog: ScriptedServer) -> None:
-    versions = {"minSupported": "0.2.0", "latest": "0.3.0"}
+    versions = {"minSupported": "99.0.0", "latest": "99.0.0"}
     catalog.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
     assert tool.run("login", "--device").code == 8
 

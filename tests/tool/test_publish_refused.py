@@ -9,6 +9,7 @@ from support.commands import Said
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 from tool.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
 from tool.tool import Tool
+from widget_cli import VERSION
 from widget_cli.errors import ExitCode
 
 
@@ -74,12 +75,12 @@ def test_a_store_that_refuses_the_upload_in_its_own_way_is_reported(
 def test_a_tool_that_is_too_old_stops_before_anything_is_sent(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    versions = {"minSupported": "0.9.0", "latest": "1.0.0"}
+    versions = {"minSupported": "99.0.0", "latest": "99.0.0"}
     catalog.on("GET", "/api/widgets/cli-version", Scripted(body=versions))
     said = signed_in.run("publish", widget, "--yes")
     assert (said.code, said.out) == (8, "")
     assert said.err.startswith(
-        f"Error: This is widget 0.1.0, but {catalog.url} requires at least 0.9"
+        f"Error: This is widget {VERSION}, but {catalog.url} requires at least 99.0"
     )
     assert len(catalog.asked) == 1
 

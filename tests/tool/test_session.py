@@ -8,6 +8,7 @@ import pytest
 
 from support.scripted import Scripted, ScriptedServer
 from tool.tool import Tool
+from widget_cli import VERSION
 from widget_cli.credentials import Credentials, SignIn
 
 TOKEN = "/api/auth/oauth2/token"
@@ -146,4 +147,4 @@ def test_no_token_goes_along_where_anybody_may_ask(signed_in: Tool, server: Scri
     ]
     for asked in server.asked:
         assert "authorization" not in asked.headers
-        assert asked.headers["user-agent"] == "widget-cli/0.1.0"
+        assert asked.headers["user-agent"] == f"widget-cli/{VERSION}"
