@@ -5,7 +5,7 @@ const read = async (path) => (await fetch(path)).json();
 const { catalog, wait } = await read("plan.json");
 const { mount } = await import(`${catalog}/client/v1/sandbox.js`);
 const frame = `${catalog}/frame/v1`;
-const AT_ONCE = 6; // But those that may freeze the page, or send to all frames, one by one.
+const AT_ONCE = 8; // But those that may freeze the page, or send to all frames, one by one.
 const ALONE = ["BRIDGE", "FOCUS", "LOOPS"];
 const field = document.querySelector("#field");
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));

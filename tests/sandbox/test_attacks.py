@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parent
 TIMEOUT_S = 300
-WAIT_MS = {"outcome": 3_000, "after": 400}
+WAIT_MS = {"outcome": 2_500, "after": 300}
 # Longer than a page needs for its own work on a busy machine, and far less than a loop takes.
 FROZEN_MS = 2_500
 # Connections that a browser does not prevent: docs/security.md says so.
